@@ -1,6 +1,6 @@
 """W13: the gradient of Σ log(sin(ax)·exp(−x) + x), 10 elements, without `jit`.
 
-Record, find what was transformed and compiled before, run. The goal is in microseconds.
+Find what was recorded, transformed and compiled before, run. The goal is in microseconds.
 """
 
 from __future__ import annotations

@@ -42,6 +42,7 @@ class _Unknown:
 
 UNKNOWN = _Unknown()
 NO_TRACES: frozenset[Any] = frozenset()
+LENT: set[Any] = set()  # the memos that calls have now, of all threads
 SHARED_SERIAL = 2**62  # first serial of numbers that graphs share, and of what reads only these
 _serials = count()
 _next_look = STRIDE  # serial
@@ -66,6 +67,7 @@ class ValueKey:
         "definition",
         "depth",
         "identity",
+        "memo",
         "operand",
         "serial",
         "source",
@@ -80,6 +82,7 @@ class ValueKey:
     traces: frozenset[Any]
     source: Any
     depth: int  # distance from known values
+    memo: Any  # what remembers the values that are made of it; None for most keys
     serial: int  # creation order
 
     @property
@@ -218,7 +221,7 @@ def new_leaf(identity: Hashable, aval: Any) -> ValueKey:
     key.identity = identity
     key.operand = UNKNOWN
     key.traces = NO_TRACES
-    key.source = None
+    key.source = key.memo = None
     key.depth = 0
     key.serial = next(_serials)
     key._users = None
@@ -239,6 +242,9 @@ def new_key(
     key.aval = aval
     key.definition = definition
     key.identity = key.source = key._users = None
+    key.memo = anchor.memo
+    if LENT and key.memo is None:  # the newest input may be a number that graphs share
+        key.memo = _memo_of(definition)
     key.operand = UNKNOWN
     if traces and kind is ValueKey and not definition[0].carries(aval):
         traces = NO_TRACES
@@ -253,6 +259,15 @@ def new_key(
         if anchor._users is reference:
             return key
     return enter(key, definition, anchor, users)
+
+
+def _memo_of(definition: Definition) -> Any:
+    """Return the memo of an input."""
+    last = definition[-1]
+    for value in last if type(last) is tuple else definition[3:]:
+        if value.memo is not None:
+            return value.memo
+    return None
 
 
 def _look(key: ValueKey) -> None:

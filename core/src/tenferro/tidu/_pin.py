@@ -69,6 +69,7 @@ def pin(key: ValueKey, trace: Trace) -> ValueKey:
     """Return the same value under a fresh identity on which ``trace`` is open."""
     pinned = derive_one(Pin(fresh_id()), (key,))
     pinned.traces = join_traces(key.traces, frozenset((trace,)))
+    pinned.memo = None  # no later call has this pin
     if key.operand is not UNKNOWN:
         pinned.operand = key.operand
         pinned.depth = 0

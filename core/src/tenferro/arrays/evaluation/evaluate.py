@@ -86,6 +86,8 @@ def store(key: ValueKey, operand: Any) -> None:
     """Keep the operand on the key, and drop its history if no transform needs it."""
     key.operand = operand
     key.depth = 0
+    if key.memo is not None:
+        key.memo.is_spoiled = True  # the key belongs to the values of this call from now on
     if is_traced(key):
         definition = key.definition
         if definition is not None and definition[0].cheap_output is not None:

@@ -17,6 +17,7 @@ from typing import Any
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions import indexing as reading
 from tenferro.arrays.functions.diagonal_writes import diagonal_matrices, with_diagonal
+from tenferro.arrays.handle import again
 from tenferro.arrays.handle.array import SCALARS, Array
 from tenferro.arrays.handle.convert import as_array, check_range, scalar
 from tenferro.arrays.handle.weak import is_weak
@@ -62,7 +63,11 @@ _SMALLEST_DTYPE_OF = {
 @covers("__setitem__")
 def assign(x: Array, index: Any, value: Any) -> None:
     """x[index] = value: from now on the handle stands for the updated value."""
-    rebind(x, updated(x, index, value))
+    memo = x.key.memo
+    if memo is None:
+        rebind(x, updated(x, index, value))
+    else:
+        rebind(x, again.moving(memo, updated, x, index, value))
 
 
 def updated(x: Array, index: Any, value: Any) -> Array:
@@ -359,4 +364,8 @@ def inplace(x: Array, name: str, other: Any) -> Array:
     Raises ShapeMismatchError: if the result is larger than x.
     Raises DTypeMismatchError: if the dtype of x does not hold the kind of the result.
     """
-    return write(x, FUNCTIONS[name](x, other), name)
+    memo, function = x.key.memo, FUNCTIONS[name]
+    result = (
+        function(x, other) if memo is None else again.binary(memo, name, name, function, x, other)
+    )
+    return write(x, result, name)

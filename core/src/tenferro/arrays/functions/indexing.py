@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions._out import into
+from tenferro.arrays.handle import again
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array, asarray
 from tenferro.arrays.indexing.errors import IndexKindError, OutOfBoundsError, outside
@@ -68,6 +69,12 @@ def getitem(x: Any, index: Any) -> Array:
     (1,)
     """
     found = as_array(x)
+    memo = found.key.memo
+    return _read(found, index) if memo is None else again.indexed(memo, _read, found, index)
+
+
+def _read(found: Array, index: Any) -> Array:
+    """x[index], recorded."""
     is_fixed = is_abstract(found)
     if type(index) is int and found.key.aval.shape and not is_fixed:
         y = _row(found, index)

@@ -33,6 +33,7 @@ FLUSH_DEPTH = 2000
 SCALARS = (float, int, complex, bool)
 PLAIN_UFUNCS: dict[Any, Callable[..., Any]] = {}  # those of one operand that were called before
 _last_body = 0  # number of the loop body or branch whose recording began last
+_new = object.__new__
 EVALUATE: list[Callable[..., Any]] = []  # filled by `evaluation/evaluate.py`
 
 
@@ -417,6 +418,17 @@ class Array(Handle):
         def __divmod__(self, other: Any) -> tuple[Array, Array]: ...
         def __invert__(self) -> Array: ...
         def __pos__(self) -> Array: ...
+
+
+def remembered(found: tuple[ValueKey, Any]) -> Array:
+    """Return a new handle of a value that a memo kept, with the mark of the handle that it saw."""
+    x: Array = _new(Array)
+    x.key, mark = found
+    x.flow = NO_FLOW
+    x.body = _last_body
+    if mark:
+        x.is_taken = mark
+    return x
 
 
 def evaluable(key: ValueKey) -> bool:

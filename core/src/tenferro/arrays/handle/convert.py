@@ -16,6 +16,7 @@ from weakref import ref
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import UnknownOperandError, at_user_line
 from tenferro.arrays.handle.array import Array
+from tenferro.arrays.handle.memo import Memo, held_by
 from tenferro.arrays.handle.weak import is_weak
 from tenferro.arrays.registry import FUNCTIONS, covers
 from tenferro.backend._default import host
@@ -41,7 +42,14 @@ _KEPT_SCALARS = 1024
 _scalars: dict[tuple[type, Any, DType], ValueKey] = {}
 _dtypes: dict[Any, DType] = {}
 _plain: set[type] = set()  # classes of operands that were looked at
-Borrowed = dict[int, tuple[ValueKey, Any]]  # by id of the operand, which is held to keep its id
+
+
+class Borrowed(dict[int, tuple[ValueKey, Any]]):
+    """Keys by id of the operand, which is held to keep its id; and the memo of what runs."""
+
+    memo: Memo | None = None
+
+
 _captured: dict[int, tuple[ref[Any], ref[ValueKey]]] = {}  # by id of the array
 _borrowed: ContextVar[Borrowed | None] = ContextVar("tenferro_borrowed", default=None)
 
@@ -111,13 +119,42 @@ def operand_key(x: Any) -> ValueKey:
     borrowed = _borrowed.get()
     if borrowed is not None and id(x) in borrowed:
         key, _ = borrowed[id(x)]
-        if key.operand is x or _is_unchanged(x, key.operand):  # else the function wrote into x
+        if held_by(key) is x or _is_unchanged(x, held_by(key)):  # else the function wrote into x
             return key
     aval = aval_of_operand(x)
+    if borrowed is not None and borrowed.memo is not None and is_numpy(x):
+        return _captured_again(x, aval, borrowed.memo)
     if is_numpy(x) and x.nbytes <= _SHARED_BYTES:
         key = _shared_leaf(ContentName(aval.dtype, aval.shape, x.tobytes()), aval)
         return key if key.operand is not UNKNOWN else _known(key, x.copy())
     return _captured_key(x, aval)
+
+
+def memo_here() -> Memo | None:
+    """Return the memo of the function that is being recorded, if it has one."""
+    borrowed = _borrowed.get()
+    return None if borrowed is None else borrowed.memo
+
+
+def _captured_again(x: Any, aval: Aval, memo: Memo) -> ValueKey:
+    """Return the key of an array that a remembered function captured, as its last call did.
+
+    Equal small arrays of one call share a key, as do captures of one large array that has the same
+    bytes.
+    """
+    if x.nbytes <= _SHARED_BYTES:
+        content = ContentName(aval.dtype, aval.shape, x.tobytes())
+        there = memo.seen(content)
+        if there is not None:
+            return there[0]
+        return memo.capture(content, None, aval, x.copy(), CapturedName(id(x)), newest=True)
+    there = memo.seen(id(x))
+    if there is not None and there[1]() is x and there[0].aval is aval:
+        if there[0].held is x or _is_unchanged(x, there[0].held):
+            return there[0]
+    copy = quick_to_compare(x, sys.maxsize)
+    operand = snapshot(x) if copy is None else copy
+    return memo.capture(id(x), ref(x), aval, operand, CapturedName(id(x)), newest=False)
 
 
 def _captured_key(x: Any, aval: Aval) -> ValueKey:
@@ -330,16 +367,21 @@ def _holds_array(x: Any) -> bool:
 class borrowing:
     """While it lasts, operands with these ids enter graphs as these keys, without a copy."""
 
-    __slots__ = ("_keys", "_token")
+    __slots__ = ("_entered", "_keys", "_token")
 
     def __init__(self, keys: Borrowed) -> None:
         self._keys = keys
 
     def __enter__(self) -> None:
-        outer = _borrowed.get()
-        self._token = _borrowed.set({**outer, **self._keys} if outer else self._keys)
+        outer, keys = _borrowed.get(), self._keys
+        if outer is not None:
+            keys = Borrowed({**outer, **keys})
+            keys.memo = self._keys.memo or outer.memo
+        self._entered = keys
+        self._token = _borrowed.set(keys)
 
     def __exit__(self, *exception: object) -> None:
+        self._entered.memo = None  # a task that began here has copied the context, and may go on
         _borrowed.reset(self._token)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from tenferro.arrays.diagnosis.copy_warnings import tell_of_augmented
 from tenferro.arrays.errors import UnknownOperandError
+from tenferro.arrays.handle import again
 from tenferro.arrays.handle.array import SCALARS, Array, a_handle_of_its_own
 from tenferro.arrays.handle.weak import WeakName, is_weak, stay_weak
 from tenferro.arrays.registry import FUNCTIONS
@@ -49,7 +50,11 @@ UNARY = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "inv
 def _method(name: str, function: str) -> Callable[..., Any]:
     def method(self: Array, *args: Any, **kwargs: Any) -> Any:
         try:
-            result = FUNCTIONS[function](self, *args, **kwargs)
+            memo = self.key.memo
+            if memo is None:
+                result = FUNCTIONS[function](self, *args, **kwargs)
+            else:
+                result = again.call(memo, function, FUNCTIONS[function], (self, *args), kwargs)
             return a_handle_of_its_own(result, (self,)) if result is self else result
         except Exception as error:
             if (error := refusal(error, name)) is not None:
@@ -64,12 +69,18 @@ def _method(name: str, function: str) -> Callable[..., Any]:
 def _operator(name: str) -> Callable[[Any, Any], Any]:
     shown = name.strip("_")
 
+    def record(self: Any, other: Any) -> Any:
+        result = FUNCTIONS[name](self, other)
+        if type(self.key.identity) is WeakName and _is_number(other):
+            return stay_weak(result, self, name, self, other)
+        return a_handle_of_its_own(result, (self,)) if result is self else result
+
     def operator(self: Any, other: Any) -> Any:
         try:
-            result = FUNCTIONS[name](self, other)
-            if type(self.key.identity) is WeakName and _is_number(other):
-                return stay_weak(result, self, name, self, other)
-            return a_handle_of_its_own(result, (self,)) if result is self else result
+            memo = self.key.memo
+            if memo is None:
+                return record(self, other)
+            return again.binary(memo, name, name, record, self, other)
         except Exception as error:
             if type(error) is UnknownOperandError and _takes_over(other):
                 return NotImplemented
@@ -100,14 +111,20 @@ def _equality(name: str) -> Callable[[Any, Any], Any]:
 
 
 def _reflected(name: str) -> Callable[[Any, Any], Any]:
-    shown = name.strip("_")
+    shown, reflected = name.strip("_"), f"reflected {name}"
+
+    def record(self: Any, other: Any) -> Any:
+        result = FUNCTIONS[name](other, self)
+        if type(self.key.identity) is WeakName and _is_number(other):
+            return stay_weak(result, self, name, other, self)
+        return a_handle_of_its_own(result, (self,)) if result is self else result
 
     def operator(self: Any, other: Any) -> Any:
         try:
-            result = FUNCTIONS[name](other, self)
-            if type(self.key.identity) is WeakName and _is_number(other):
-                return stay_weak(result, self, name, other, self)
-            return a_handle_of_its_own(result, (self,)) if result is self else result
+            memo = self.key.memo
+            if memo is None:
+                return record(self, other)
+            return again.binary(memo, reflected, name, record, self, other)
         except Exception as error:
             if (error := refusal(error, shown, operator=True)) is not None:
                 raise error from None
@@ -136,12 +153,16 @@ def _augmented(name: str) -> Callable[[Any, Any], Any]:
 
 
 def _unary(name: str) -> Callable[[Any], Any]:
+    def record(self: Any) -> Any:
+        result = FUNCTIONS[name](self)
+        if is_weak(self):
+            return stay_weak(result, self, name, self)
+        return a_handle_of_its_own(result, (self,)) if result is self else result
+
     def operator(self: Any) -> Any:
         try:
-            result = FUNCTIONS[name](self)
-            if is_weak(self):
-                return stay_weak(result, self, name, self)
-            return a_handle_of_its_own(result, (self,)) if result is self else result
+            memo = self.key.memo
+            return record(self) if memo is None else again.unary(memo, name, record, self)
         except Exception as error:
             if (error := refusal(error, name, operator=True)) is not None:
                 raise error from None

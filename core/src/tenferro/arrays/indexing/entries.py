@@ -12,7 +12,7 @@ from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.handle.array import Array, evaluate_if_known
-from tenferro.arrays.handle.convert import aval_of_operand, from_sequence
+from tenferro.arrays.handle.convert import aval_of_operand, from_sequence, memo_here
 from tenferro.arrays.handle.looks import found_in, true_positions
 from tenferro.arrays.indexing.bounds import bounds_of
 from tenferro.arrays.indexing.errors import no_index
@@ -124,7 +124,10 @@ def _on_host(operand: Any) -> Any:
 
 
 def known_leaf(operand: Any, aval: Aval, name: str = "index") -> ValueKey:
-    """Make a new leaf with this value."""
+    """Make a new leaf with this value; a remembered function has that of its last call."""
+    memo = memo_here()
+    if memo is not None:
+        return memo.capture(None, None, aval, operand, PositionName(name), newest=False)
     key = new_leaf(PositionName(name), aval)
     key.operand = operand
     return key

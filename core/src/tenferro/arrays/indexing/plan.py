@@ -17,6 +17,7 @@ from typing import Any
 
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import Array, evaluate_if_known
+from tenferro.arrays.handle.convert import memo_here
 from tenferro.arrays.handle.traces import is_recorded
 from tenferro.arrays.indexing.bounds import bounds_of
 from tenferro.arrays.indexing.entries import Mask, PositionName, entry_of, evaluate_positions
@@ -204,6 +205,10 @@ def _take_integer(plan: IndexPlan, i: int, n: int, axis: int) -> None:
 
 def as_data(i: int) -> Array:
     """Return a position as an input of its own: data of the program, not part of it."""
+    memo = memo_here()
+    if memo is not None and memo.moves:
+        name = _position_name(i)
+        return Array(memo.capture(None, None, _POSITION, i, name, newest=False))
     key = new_leaf(_position_name(i), _POSITION)
     key.operand = i
     return Array(key)

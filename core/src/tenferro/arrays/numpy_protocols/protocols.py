@@ -9,13 +9,15 @@ next: ``numpy_protocols/ufuncs.py`` (keywords and methods of ufuncs), ``numpy_pr
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.diagnosis.hints import unsupported, unsupported_keyword
+from tenferro.arrays.handle import again
 from tenferro.arrays.handle.array import PLAIN_UFUNCS, Array
+from tenferro.arrays.handle.memo import memo_of
 from tenferro.arrays.numpy_protocols import ufuncs as _ufuncs
 from tenferro.arrays.numpy_protocols.writing import destination, write
 from tenferro.arrays.registry import (
@@ -28,6 +30,7 @@ from tenferro.arrays.registry import (
     takes_any_keyword,
     takes_any_positional,
 )
+from tenferro.computegraph._keys import LENT
 
 _HAS_ARGUMENTS = 0x04  # flag of code objects with *args
 _ANY = 1 << 30
@@ -42,9 +45,7 @@ def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: Mapping[
     name = ufunc.__name__
     function = FUNCTIONS.find(name)
     if not kwargs and method == "__call__" and function is not None:
-        if getattr(ufunc, "nin", 0) == 1:
-            PLAIN_UFUNCS[ufunc] = function
-        return function(*inputs)
+        return _plain(ufunc, function, inputs)
     if method == "__call__" and function is not None:
         return _ufuncs.call(ufunc, function, inputs, kwargs)
     destination(kwargs.get("out"), name)
@@ -55,15 +56,61 @@ def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: Mapping[
     return _ufuncs.METHODS[method](ufunc, function, *inputs, **kwargs)
 
 
+def _plain(ufunc: Any, function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
+    """Apply a ufunc that was called with operands alone."""
+    count = getattr(ufunc, "nin", 0)
+    if count == 1:
+        PLAIN_UFUNCS[ufunc] = function = _remembering(ufunc, function)
+    memo = memo_of(inputs) if LENT and count == 2 else None
+    if memo is None:
+        return function(*inputs)
+    x, y = inputs
+    if type(x) is Array and x.key.memo is memo:
+        return again.binary(memo, ufunc, ufunc.__name__, function, x, y)
+    if type(y) is Array and y.key.memo is memo:
+        what = f"reflected {ufunc.__name__} of NumPy"
+        return again.binary(memo, what, ufunc.__name__, lambda y, x: function(x, y), y, x)
+    return function(x, y)
+
+
+def _remembering(ufunc: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of one operand that looks into the memo of an Array."""
+
+    def plain(x: Any) -> Any:
+        memo = x.key.memo
+        return function(x) if memo is None else again.unary(memo, ufunc, function, x)
+
+    return plain
+
+
 @covers("__array_function__")
 def array_function(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """Apply a NumPy function to arrays."""
+    if function.__name__ in _MEMORY and _is_called_by_scipy():
+        return _as_memory(function, args, kwargs)
+    memo = memo_of(args) if LENT else None
+    if memo is None:
+        return _call(function, args, kwargs)
+    given = [again.data(x) for x in args] if function.__name__ in _OF_DATA else args
+
+    def record(*args: Any, **kwargs: Any) -> Any:
+        return _call(function, args, kwargs)
+
+    return again.call(memo, function, record, given, kwargs)
+
+
+# functions whose positional arguments of NumPy are all data, and may be Arrays as well
+_OF_DATA = frozenset(
+    "concatenate dot einsum hstack inner kron outer solve stack tensordot vdot vstack where".split()
+)
+
+
+def _call(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Call the function that covers one of NumPy."""
     plan = _plans.get(function)
     if plan is None:
         plan = _plan(function, kwargs)
     covered = plan.covered
-    if plan.name in _MEMORY and _is_called_by_scipy():
-        return _as_memory(function, args, kwargs)
     if len(args) <= plan.positional and (not kwargs or plan.takes(kwargs)):
         return covered(*args, **kwargs)
     args, given = _translated(function, covered, args, kwargs)

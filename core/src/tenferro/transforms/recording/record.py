@@ -10,7 +10,7 @@ that it recorded keeps what it read. `Loans` says how. Read next: ``recording/ru
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from types import FunctionType
 from typing import Any
 from weakref import ref
@@ -26,6 +26,7 @@ from tenferro.arrays.handle.convert import (
     quick_to_compare,
     snapshot,
 )
+from tenferro.arrays.handle.memo import MemoLeaf
 from tenferro.arrays.handle.weak import WeakName, value_of
 from tenferro.backend._protection import protect, release
 from tenferro.backend._snapshots import is_numpy, snapshots
@@ -35,8 +36,10 @@ from tenferro.primitives._source import raised_at, source_text
 from tenferro.tidu import Trace, pin, pinned_leaf
 from tenferro.transforms.errors import ArgumentNumberError, BorrowedWriteError
 from tenferro.transforms.recording import tree as _tree
+from tenferro.transforms.recording.memos import MEMOS, Lent, name_of
 
 _SCALARS = frozenset(SCALARS)
+Tree = tuple[list[Any], Any]  # leaves, and the structure around them
 
 
 class Name(NamedTuple):
@@ -64,17 +67,31 @@ class Loans:
     What is still alive at the end, in a list of losses or in a pullback, gets a copy of its own.
     """
 
-    __slots__ = ("_keys", "_protected")
+    __slots__ = ("_keys", "_memo", "_name", "_protected")
 
     def __init__(self) -> None:
         self._keys: list[ref[ValueKey]] = []
+        self._memo: Lent | None = None
+        self._name: Any = None
         self._protected: list[Any] = []
+
+    def memo_of(self, function: Any, argnums: Sequence[int], trees: Sequence[Tree]) -> Lent | None:
+        """Return what earlier calls of a function recorded, until these loans end."""
+        named = None if self._memo is not None else name_of(function, argnums, trees)
+        if named is None:
+            return None
+        found = self._memo = MEMOS.take(*named)
+        if found is not None:
+            self._name = named[0]
+            found.begin()
+        return found
 
     def lend(self, key: ValueKey, operand: Any) -> None:
         """Let the key hold the operand, or a copy of it."""
         key.operand = held = self.hold(operand)
         if held is operand and type(operand) not in _SCALARS and is_numpy(operand):
-            self._keys.append(ref(key))
+            if key.memo is None:  # what a memo leaves behind is told when it ends
+                self._keys.append(ref(key))
 
     def hold(self, operand: Any) -> Any:
         """Return a small operand as a copy; protect a large one until the end and return it."""
@@ -95,6 +112,8 @@ class Loans:
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: Any) -> None:
+        if self._memo is not None:
+            self._give_back(self._memo, error)
         for operand in self._protected:
             release(operand)
         alive = [key for key in [reference() for reference in self._keys] if key is not None]
@@ -103,6 +122,13 @@ class Loans:
                 key.operand = operand
         if self._protected and _is_refused_write(error):
             raise _written(self._protected, traceback) from error
+
+    def _give_back(self, lent: Lent, error: BaseException | None) -> None:
+        """Let the memo wait for the next call; end it if this call left something behind."""
+        if error is not None or not lent.end_call():
+            self._keys += [ref(leaf) for leaf in lent.arguments if is_numpy(leaf.held)]
+            lent.forget(lost=True)
+        MEMOS.put(self._name, lent)
 
 
 def _is_refused_write(error: BaseException | None) -> bool:
@@ -179,32 +205,37 @@ def record(
     has_aux: bool = False,
 ) -> Recording:
     """Call the function with the chosen arguments followed; the caller ends the ``loans``."""
-    trace = Trace()
     names = parameter_names(function, len(args))
+    trees = [_tree.flatten(args[i]) for i in check_argnums(argnums, len(args))]
+    memo = loans.memo_of(function, argnums, trees)
+    trace = Trace() if memo is None else memo.trace
     followed = list(args)
     wrt: list[ValueKey] = []
-    specs = []
-    borrowed: Borrowed = {}
+    borrowed = Borrowed()
+    borrowed.memo = None if memo is None else memo.memo
     plain = True
-    for i in check_argnums(argnums, len(args)):
-        leaves, spec = _tree.flatten(args[i])
-        labels = _tree.paths_in(spec, names[i])
-        arrays = []
-        for leaf, label in zip(leaves, labels, strict=True):
-            key = follow(leaf, label, trace, loans)
-            plain = plain and not isinstance(leaf, Array)
-            wrt.append(key)
-            arrays.append(Array(key))
-        specs.append(spec)
-        followed[i] = _tree.unflatten(spec, arrays)
+    for i, (leaves, spec) in zip(argnums, trees, strict=True):
+        known = [] if memo is None else memo.followed[len(wrt) : len(wrt) + len(leaves)]
+        if known:
+            keys: list[ValueKey] = [
+                bound(key, x, loans) for key, x in zip(known, leaves, strict=True)
+            ]
+        else:
+            labels = _tree.paths_in(spec, names[i])
+            pairs = zip(leaves, labels, strict=True)
+            keys = [follow(leaf, label, trace, loans, memo) for leaf, label in pairs]
+            plain = plain and not any([isinstance(leaf, Array) for leaf in leaves])
+        wrt += keys
+        followed[i] = _tree.unflatten(spec, [Array(key) for key in keys])
+    specs = [spec for _, spec in trees]
     for i, arg in enumerate(args):
-        if i not in argnums and not borrow(arg, names[i], borrowed, loans):
+        if i not in argnums and not borrow(arg, names[i], borrowed, loans, memo, i):
             plain, followed[i] = False, with_own_handles(arg)
     for name, arg in kwargs.items():
-        if not borrow(arg, name, borrowed, loans):
+        if not borrow(arg, name, borrowed, loans, memo, name):
             plain, kwargs = False, {**kwargs, name: with_own_handles(arg)}
     try:
-        if borrowed:
+        if borrowed or memo is not None:
             with borrowing(borrowed):
                 result = function(*followed, **kwargs)
         else:
@@ -225,8 +256,15 @@ def split_aux(result: Any, has_aux: bool) -> tuple[Any, Any]:
     return result[0], result[1]
 
 
-def follow(leaf: Any, label: str, trace: Trace, loans: Loans) -> ValueKey:
-    """Make a fresh identity for one argument."""
+def follow(leaf: Any, label: str, trace: Trace, loans: Loans, memo: Lent | None = None) -> ValueKey:
+    """Make a fresh identity for one argument; with a memo, for later calls too."""
+    if memo is not None:
+        serial = trace.id.serial
+        if type(leaf) is float:
+            first = memo.follow(WeakName(label, serial), as_array(leaf).aval)
+        else:
+            first = memo.follow(Name(label, serial), aval_of_operand(leaf))
+        return bound(first, leaf, loans)
     if isinstance(leaf, Array):
         make_known(leaf)
         key = pin(leaf.key, trace)
@@ -250,6 +288,12 @@ def follow(leaf: Any, label: str, trace: Trace, loans: Loans) -> ValueKey:
     return key
 
 
+def bound(leaf: MemoLeaf, operand: Any, loans: Loans) -> MemoLeaf:
+    """Let a leaf hold the operand of this call, or a copy of it."""
+    leaf.held = operand if type(operand) is float else loans.hold(operand)
+    return leaf
+
+
 def make_known(array: Array) -> None:
     """Evaluate a pending argument on which no transform is open, if its leaves are known."""
     key = array.key
@@ -257,7 +301,14 @@ def make_known(array: Array) -> None:
         evaluate_keys([key])
 
 
-def borrow(tree: Any, name: str, borrowed: Borrowed, loans: Loans) -> bool:
+def borrow(
+    tree: Any,
+    name: str,
+    borrowed: Borrowed,
+    loans: Loans,
+    memo: Lent | None = None,
+    place: Hashable = None,
+) -> bool:
     """Name the operands of an argument that is not followed; say if none is an Array.
 
     What is neither a NumPy array nor immutable gets no name: it is copied where it is used.
@@ -265,12 +316,15 @@ def borrow(tree: Any, name: str, borrowed: Borrowed, loans: Loans) -> bool:
     if type(tree) in _SCALARS or isinstance(tree, str):
         return True
     plain = True
-    for leaf in _tree.flatten(tree)[0]:
+    for number, leaf in enumerate(_tree.flatten(tree)[0]):
         if isinstance(leaf, Array):
             make_known(leaf)
             plain = False
         elif type(leaf) not in _SCALARS and (aval := _aval_of(leaf)) is not None:
-            key = new_leaf(Name(name, id(leaf)), aval)
+            if memo is not None and is_numpy(leaf):
+                key: ValueKey = memo.other((place, number), Name(name, id(leaf)), aval)
+            else:
+                key = new_leaf(Name(name, id(leaf)), aval)
             key.operand = quick_to_compare(leaf, MAX_COPIED_BYTES)
             if key.operand is None:
                 loans.lend(key, leaf)

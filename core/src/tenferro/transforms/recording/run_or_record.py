@@ -17,6 +17,7 @@ from tenferro._runtime import CollectorPaused
 from tenferro.arrays import Array, as_array, is_traced
 from tenferro.arrays.evaluation.evaluate import convert, executable, to_numpy
 from tenferro.arrays.handle.convert import is_operand
+from tenferro.arrays.handle.memo import held_by
 from tenferro.backend import select_backend
 from tenferro.backend._options import compiled
 from tenferro.computegraph import (
@@ -74,7 +75,7 @@ def run_or_record(
     if known is None:
         return pending(emitted())
     structure, leaves = known
-    operands = [leaf.operand for leaf in leaves]
+    operands = [held_by(leaf) for leaf in leaves]
     given = len(operands) - len(looked_at)
     if structure is None:
         return _run_anew(leaves, len(inputs), emit(primal), plain, backend)
@@ -114,7 +115,9 @@ def take_evaluated(inputs: Sequence[ValueKey]) -> list[ValueKey]:
 
     Keys hold their traces, so that values would stay until a collection of cycles otherwise.
     """
-    traces = {trace for key in inputs for trace in key.traces}
+    traces = {trace for key in inputs for trace in key.traces if trace.evaluated}
+    if not traces:
+        return []
     found = [key for trace in traces for key in trace.evaluated]
     for trace in traces:
         if not trace.open:
@@ -134,13 +137,43 @@ def _known(
     """
     if any([is_traced(key) for key in (*primal, *(stand_ins or ()))]):
         return None
-    structure, leaves = signature(inputs, [*primal, *looked_at])
+    structure, leaves = _signature(inputs, primal, looked_at)
     leaves += looked_at
     if stand_ins is not None:
         leaves[: len(inputs)] = stand_ins
-    if any([leaf.operand is UNKNOWN for leaf in leaves]):
+    if any([held_by(leaf) is UNKNOWN for leaf in leaves]):
         return None
     return structure, leaves
+
+
+def _signature(
+    inputs: Sequence[ValueKey], primal: Sequence[ValueKey], looked_at: Sequence[ValueKey]
+) -> tuple[Any, list[ValueKey]]:
+    """Return the signature of a primal; a memo keeps that of the results that it remembers."""
+    memo = inputs[0].memo if inputs else None
+    if memo is None or memo.is_spoiled or looked_at:
+        return signature(inputs, [*primal, *looked_at])
+    entry = (*inputs, *primal)
+    found = memo.recordings.get(entry)
+    if found is None:
+        if any([key.memo is not memo for key in entry]):
+            return signature(inputs, primal)
+        structure, leaves = signature(inputs, primal)
+        found = memo.recordings[entry] = structure and Hashed(structure), tuple(leaves)
+    return found[0], [*found[1]]
+
+
+class Hashed(tuple[Any, ...]):
+    """A tuple that computes its hash once."""
+
+    _hash: int
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            self._hash = super().__hash__()
+            return self._hash
 
 
 def _program(

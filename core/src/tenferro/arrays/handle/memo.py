@@ -1,0 +1,233 @@
+"""Memo of a recorded function: the values that its last calls made, found again by how they came.
+
+A transform without ``jit`` runs the user's function at each call. From the second call on it gives
+the function the same leaves, with other operands, and the values that operations made of them are
+kept. An operation on kept values then is a look-up: by its name, its operands and its numbers. A
+look-up that finds nothing records as ever, and what it records is found the next time, so that
+another path through the function costs no more than it did.
+
+Only values are remembered whose recording looked at no operand. A memo belongs to one call at a
+time; ``transforms/recording/memos.py`` lends it, and ends it where anybody kept one of its values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
+from tenferro.computegraph._keys import NO_TRACES, SHARED_SERIAL
+from tenferro.primitives._handle import Handle
+
+Entry = tuple[Any, ...]  # a function, and what it was called with
+MAX_ENTRIES = 8192
+_VARIES = -1
+_NUMBERS = frozenset((int, float, bool))
+_INTEGERS = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
+_BARE = frozenset((str, type, type(None), type(Ellipsis)))
+
+
+class MemoLeaf(ValueKey):
+    """A leaf that gets another operand at each call; its memo counts who reads it."""
+
+    __slots__ = ("held",)
+    held: Any
+
+    @property
+    def operand(self) -> Any:
+        """The operand of the present call."""
+        self.memo.looks += 1
+        return self.held
+
+    @operand.setter
+    def operand(self, operand: Any) -> None:
+        self.held = operand
+
+
+def memo_leaf(identity: Hashable, aval: Any, traces: frozenset[Any], memo: Memo) -> MemoLeaf:
+    """Make a leaf of a memo."""
+    leaf = MemoLeaf()
+    leaf.aval, leaf.identity, leaf.traces, leaf.memo = aval, identity, traces, memo
+    leaf.definition = leaf.source = leaf._users = None
+    leaf.depth, leaf.serial, leaf.held = 0, new_leaf(None, None).serial, UNKNOWN
+    memo.leaves += 1
+    return leaf
+
+
+def held_by(key: ValueKey) -> Any:
+    """Return the operand of a key to compare it, which does not count as a look."""
+    return key.held if type(key) is MemoLeaf else key.operand
+
+
+class Memo:
+    """The values that one function recorded, by the calls that made them.
+
+    ``looks`` counts reads of operands. ``is_spoiled``: a kept value was computed, and belongs to
+    the present call. ``recordings`` holds the signatures of results. ``traces`` are those of values
+    that depend on the leaves. ``forms`` are calls without their numbers, with the call of the
+    function that had each first, or `_VARIES`. ``moves``: positions are captured now.
+    """
+
+    __slots__ = (
+        "_captured", "_seen", "calls", "entries", "forms", "is_spoiled", "leaves", "looks",
+        "moves", "recordings", "traces",
+    )  # fmt: skip
+
+    def __init__(self, traces: frozenset[Any]) -> None:
+        self.entries: dict[Entry, tuple[ValueKey, Any]] = {}
+        self.forms: dict[Entry, int] = {}
+        self.recordings: dict[tuple[ValueKey, ...], Any] = {}
+        self._captured: dict[Any, list[MemoLeaf]] = {}  # by aval, in the order of their capture
+        self._seen: dict[Hashable, tuple[MemoLeaf, Any]] = {}  # in the present call
+        self.traces = traces
+        self.leaves = self.looks = self.calls = 0
+        self.is_spoiled = self.moves = False
+
+    def end(self) -> None:
+        """Forget everything, and keep nothing from now on."""
+        self.is_spoiled = True
+        self.entries.clear()
+        self.forms.clear()
+        self.recordings.clear()
+        self._captured.clear()
+        self._seen.clear()
+
+    @property
+    def size(self) -> int:
+        """Number of entries and leaves."""
+        return len(self.entries) + len(self.forms) + len(self.recordings) + self.leaves
+
+    @property
+    def held(self) -> Iterator[ValueKey]:
+        """The keys that entries hold, as often as they do."""
+        for entry, (result, _) in self.entries.items():
+            yield from _keys_in(entry)
+            yield result
+        for form in self.forms:
+            yield from _keys_in(form)
+        for entry, (_, leaves) in self.recordings.items():
+            yield from entry
+            yield from leaves
+
+    def varies(self, form: Entry) -> bool:
+        """Return True if an earlier call of the function had other numbers in a call of this form.
+
+        Such numbers are captured, so that what is made of the result is found whatever they are.
+        """
+        first = self.forms.setdefault(form, self.calls)
+        if first != _VARIES and first != self.calls:
+            self.forms[form] = first = _VARIES
+        return first == _VARIES
+
+    @property
+    def captured(self) -> Iterator[MemoLeaf]:
+        """All leaves of arrays that were captured."""
+        return chain.from_iterable(self._captured.values())
+
+    def seen(self, token: Hashable) -> tuple[MemoLeaf, Any] | None:
+        """Return the leaf of an array that this call has captured, and the array's owner."""
+        found = self._seen.get(token)
+        self.looks += found is not None
+        return found
+
+    def capture(
+        self, token: Hashable, owner: Any, aval: Any, operand: Any, name: Hashable, newest: bool
+    ) -> MemoLeaf:
+        """Bind the next leaf of an aval to a captured array.
+
+        The leaves follow one another as in the last call. ``newest``: the leaf counts as newer than
+        all others, as small arrays do that graphs share. What a function captures on its own is a
+        look: if the function were not called, the leaf would not be bound.
+        """
+        leaves = self._captured.setdefault((aval, newest), [])
+        taken = self._seen.get((aval, newest))
+        place = 0 if taken is None else taken[1]
+        if place == len(leaves):
+            leaf = memo_leaf(name, aval, NO_TRACES, self)
+            leaf.serial += SHARED_SERIAL if newest else 0
+            leaves.append(leaf)
+        leaf = leaves[place]
+        leaf.held = operand
+        self.looks += 1
+        self._seen[aval, newest] = leaf, place + 1
+        if token is not None:
+            self._seen[token] = leaf, owner
+        return leaf
+
+    def end_call(self) -> None:
+        """Forget in which order this call captured what."""
+        self._seen.clear()
+
+    def keep(self, entry: Entry, looks: int, result: Any, cls: type[Handle]) -> None:
+        """Keep a result, unless its recording read an operand or it depends on another trace."""
+        if type(result) is not cls or result.flow or looks != self.looks or self.is_spoiled:
+            return
+        key = result.key
+        if key.definition is None or (key.traces and key.traces != self.traces):
+            return
+        if key.operand is UNKNOWN and len(self.entries) < MAX_ENTRIES:
+            self.entries[entry] = key, getattr(result, "is_taken", False)
+
+
+def _keys_in(entry: Entry) -> list[ValueKey]:
+    """Return the keys in an entry."""
+    return [item for item in entry if isinstance(item, ValueKey)]
+
+
+def entry_of(what: Hashable, memo: Memo, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Return the entry of a call; None if something in it cannot be compared."""
+    found = [what]
+    for x in args:
+        if not _add(found, x, memo):
+            return None
+    for name, x in kwargs.items():
+        found.append(name)
+        if not _add(found, x, memo):
+            return None
+    return tuple(found)
+
+
+def _add(found: list[Any], x: Any, memo: Memo) -> bool:
+    """Add an argument to an entry; return False if it cannot be compared."""
+    if isinstance(x, Handle):
+        key = x.key
+        if x.flow or (key.memo is not memo and not is_constant(key)):
+            return False
+        found.append(key)
+        return True
+    kind = type(x)
+    if kind in _BARE:
+        found.append(x)
+    elif kind in _NUMBERS:
+        found += (kind, x if x else repr(x))  # there are two zeros
+    elif kind is tuple or kind is list:
+        found += (kind, len(x))
+        return all([_add(found, item, memo) for item in x])
+    elif kind is slice:
+        found.append(kind)
+        return all([_add(found, item, memo) for item in (x.start, x.stop, x.step)])
+    elif kind.__module__ == "numpy" and kind.__name__ in _INTEGERS:
+        found += (kind, int(x))
+    else:
+        return False
+    return True
+
+
+def is_constant(key: ValueKey) -> bool:
+    """Return True if a value of no memo is the same at each call of a function."""
+    return key.memo is None and not key.traces
+
+
+def memo_of(args: Sequence[Any]) -> Memo | None:
+    """Return the memo of the first array among arguments that has one, or in the lists there."""
+    for x in args:
+        if isinstance(x, Handle):
+            if x.key.memo is not None:
+                memo: Memo = x.key.memo
+                return memo
+        elif type(x) is list or type(x) is tuple:
+            found = memo_of(x)
+            if found is not None:
+                return found
+    return None

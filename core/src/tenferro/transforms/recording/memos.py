@@ -1,0 +1,245 @@
+"""Memos of functions that transforms run again and again, lent to one call at a time.
+
+The first call of a function on arguments of some avals leaves a mark, the second one makes a memo,
+the later ones use it. At its end a call checks that nothing else holds a value of the memo: a value
+that somebody kept must not see the operands of the next call. Then the operands are let go of, so
+that memos hold no data of the user, and the memo waits for the next call. Read next:
+``arrays/handle/memo.py``.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+from tenferro.arrays.handle.convert import aval_of_operand
+from tenferro.arrays.handle.memo import Memo, MemoLeaf, memo_leaf
+from tenferro.backend._snapshots import is_numpy
+from tenferro.computegraph import UNKNOWN, ValueKey
+from tenferro.computegraph._interning import HAS_GIL
+from tenferro.computegraph._keys import LENT, NO_TRACES
+from tenferro.primitives._aval import Aval
+from tenferro.tidu import Trace, in_rule
+
+MAX_MEMOS = 64
+MAX_VALUES = 32768  # of all memos together
+MAX_CONSTANT_BYTES = 65536  # of arrays that are closed over; a memo holds their copies
+_MAX_FAILURES = 12  # of calls in a row; such a function has no memo any more
+_LEAST_TO_COLLECT = 12  # values; a collection of new objects costs as much as recording some
+_GREW = 3  # failures that count for a call that recorded much anew
+_LOST = 4  # failures that count for a call that ended its memo
+
+
+class Lent:
+    """The memo of a function: its leaves, and the number of references to each of its values."""
+
+    __slots__ = (
+        "code", "counts", "failures", "first_size", "followed", "has_grown", "memo", "others",
+        "size", "trace", "values",
+    )  # fmt: skip
+
+    def __init__(self, code: object) -> None:
+        self.code = code  # held, so that its id stays its own
+        self.failures = 0
+        self.memo: Memo | None = None
+        self.forget()
+
+    def forget(self, lost: bool = False) -> None:
+        """End the memo; its values stay what they are, where somebody holds them."""
+        self.failures += _LOST if lost else 0
+        self.has_grown = False
+        if self.memo is not None:
+            LENT.discard(self.memo)
+            self.memo.end()
+        self.memo = None
+        self.followed: list[MemoLeaf] = []
+        self.others: dict[Hashable, MemoLeaf] = {}
+        self.values: list[ValueKey] = []
+        self.counts: list[int] = []
+        self.size = self.first_size = 0
+
+    def begin(self) -> None:
+        """Open the trace of another call."""
+        if self.memo is None:
+            self.trace = Trace()
+            self.memo = Memo(frozenset((self.trace,)))
+        self.trace.open = True
+        self.memo.calls += 1
+        LENT.add(self.memo)
+
+    def follow(self, name: Hashable, aval: Aval) -> MemoLeaf:
+        """Make the next leaf that a derivative follows."""
+        assert self.memo is not None
+        self.followed.append(memo_leaf(name, aval, self.memo.traces, self.memo))
+        return self.followed[-1]
+
+    def other(self, place: Hashable, name: Hashable, aval: Aval) -> MemoLeaf:
+        """Return the leaf of an operand that no derivative follows."""
+        leaf = self.others.get((place, aval))
+        if leaf is None:
+            assert self.memo is not None
+            leaf = self.others[place, aval] = memo_leaf(name, aval, NO_TRACES, self.memo)
+        return leaf
+
+    @property
+    def arguments(self) -> Iterator[MemoLeaf]:
+        """The leaves of arguments."""
+        return chain(self.followed, self.others.values())
+
+    def end_call(self) -> bool:
+        """End a call; return True if the memo serves others, and let go of the operands then."""
+        memo = self.memo
+        assert memo is not None
+        memo.end_call()
+        before, size = self.size, memo.size
+        if memo.is_spoiled or ((size != before or not self.values) and not self._count(size)):
+            return False
+        if not (self._is_alone() or self._is_alone_without_cycles(1 if before == 0 else 0)):
+            return False
+        for leaf in chain(self.arguments, memo.captured):
+            leaf.held = UNKNOWN
+        self.trace.evaluated, self.trace.converted = (), ""
+        self._judge(size - before if before else 0)
+        return True
+
+    def _judge(self, grown: int) -> None:
+        """Forget a memo that grows with every call; it begins anew if it grows by little."""
+        is_little = 4 * grown < self.first_size
+        self.failures = self.failures + (1 if is_little else _GREW) if grown else 0
+        if self.failures >= _MAX_FAILURES:
+            self.forget()
+            if is_little:  # the rest of it helps, and is as small again as it was at first
+                self.failures = 0
+
+    def _is_alone(self) -> bool:
+        """Return True if nothing else refers to a value."""
+        return list(map(sys.getrefcount, self.values)) == self.counts
+
+    def _is_alone_without_cycles(self, generation: int) -> bool:
+        """Return True if only cycles of the last call refer to values.
+
+        An inner function that calls itself is such a cycle. It is new, so this costs little.
+        """
+        if len(self.values) < _LEAST_TO_COLLECT or not gc.isenabled():
+            return False
+        gc.collect(generation)
+        return self._is_alone()
+
+    def _count(self, size: int) -> bool:
+        """Count the references to the values; return False if too much is closed over."""
+        memo: Any = self.memo
+        counts = _references_within([*self.arguments, *memo.captured, *memo.held])
+        others = [key for key in counts if key.memo is not memo and key.definition is None]
+        if sum([getattr(key.operand, "nbytes", 0) for key in others]) > MAX_CONSTANT_BYTES:
+            return False
+        self.first_size = self.first_size or size
+        self.size = size
+        self.has_grown = True
+        self.values = [key for key in counts if key.memo is memo]
+        self.counts = [counts[key] + _OUTSIDE for key in self.values]
+        return True
+
+
+def _references_within(held: Iterable[ValueKey]) -> dict[ValueKey, int]:
+    """Count how often each key is held, or is an input of another one."""
+    counts: dict[ValueKey, int] = {}
+    waiting = [held]
+    while waiting:
+        for key in waiting.pop():
+            count = counts.get(key, 0)
+            counts[key] = count + 1
+            if not count and key.definition is not None:
+                last = key.definition[-1]  # the inputs of an application are one tuple
+                waiting.append(last if type(last) is tuple else key.definition[3:])
+    return counts
+
+
+def _references() -> int:
+    """Count the references to an object that only a list holds, as ``end_call`` sees them."""
+    values = [object()]
+    return next(map(sys.getrefcount, values))
+
+
+_OUTSIDE = _references()
+
+
+class Pool:
+    """Memos that are not lent, the least recently used first."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[Hashable, Lent] = {}
+
+    def take(self, name: Hashable, code: object) -> Lent | None:
+        """Return the memo of a function that ran before, if it may help."""
+        try:
+            found = self._waiting.pop(name, None)
+        except TypeError:  # a structure without a hash
+            return None
+        if found is None or found.failures >= _MAX_FAILURES:
+            self.put(name, found or Lent(code))
+            return None
+        return found
+
+    def put(self, name: Hashable, lent: Lent) -> None:
+        """Let a memo wait for the next call, and drop old ones if there are too many."""
+        LENT.discard(lent.memo)
+        other = self._waiting.pop(name, None)
+        self._waiting[name] = lent
+        if other is not None:
+            other.forget()
+        if lent.has_grown or len(self._waiting) > MAX_MEMOS:
+            lent.has_grown = False
+            self._drop()
+
+    def _drop(self) -> None:
+        """Drop the oldest memos until the others are within bounds."""
+        waiting = list(self._waiting.items())
+        values = sum([len(lent.values) for _, lent in waiting])
+        for count, (name, lent) in enumerate(waiting):
+            if len(waiting) - count <= MAX_MEMOS and values <= MAX_VALUES:
+                return
+            values -= len(lent.values)
+            if self._waiting.pop(name, None) is lent:  # no other thread has taken it
+                lent.forget()
+
+    @property
+    def waiting(self) -> list[Lent]:
+        """The memos that no call has, the least recently used first."""
+        return list(self._waiting.values())
+
+    def clear(self) -> None:
+        """Forget everything."""
+        while self._waiting:
+            self._waiting.popitem()[1].forget()
+
+
+MEMOS = Pool()
+
+
+def name_of(function: Any, argnums: Sequence[int], trees: Sequence[tuple[list[Any], Any]]) -> Any:
+    """Return the name of a function's memo for such arguments, and its code; None if it has none.
+
+    Only floating numbers and NumPy arrays of them are bound to leaves.
+    """
+    if not HAS_GIL or in_rule():
+        return None
+    kinds: list[Any] = []
+    for leaves, spec in trees:
+        kinds.append(spec)
+        for leaf in leaves:
+            if type(leaf) is float:
+                kinds.append(float)
+                continue
+            if not is_numpy(leaf):
+                return None
+            aval = aval_of_operand(leaf)
+            if not aval.dtype.is_inexact:
+                return None
+            kinds.append(aval)
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    code = getattr(function, "__code__", None) or type(function)
+    return (id(code), *argnums, *kinds), code
