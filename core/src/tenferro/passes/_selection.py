@@ -30,7 +30,7 @@ REWRITES = {
 ``sums`` has a part that looks at the whole graph, too: ``paddings.py``.
 """
 TRIGGERS = {
-    "sums": ("std::scatter_add",),
+    "sums": ("std::pad", "std::scatter_add"),
     "systems": ("std::triangular_solve", "std::linear_solve", "std::cholesky_tangent"),
 }
 """By pass, the operations that all its rules look at or read; it loads when one of them is met."""

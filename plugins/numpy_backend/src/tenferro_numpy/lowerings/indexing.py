@@ -139,8 +139,8 @@ def _places_of_rows(op: Any, shape: tuple[int, ...], indices: Any, updates: tupl
 def _row_layout(
     shape: tuple[int, ...], axis: int, updates: tuple[int, ...], windows: tuple[int, ...]
 ) -> tuple[Any, tuple[int, ...], int]:
-    """Return where the elements of the first row are, the shape of row numbers, and how many
-    elements a row is apart from the next.
+    """Return where the elements of the first row are, the shape of row numbers, and the distance
+    from a row to the next in elements.
     """
     step = prod(shape[axis + 1 :])
     before = np.arange(prod(shape[:axis]))[:, None] * (step * shape[axis])
