@@ -30,6 +30,10 @@ from tenferro.backend._errors import (
     PluginIncompatibleError,
     PluginWarning,
     PreferenceError,
+    ProcessError,
+    ProgramsDifferError,
+    ShardingIgnoredWarning,
+    SpansProcessesError,
     UnknownBackendError,
     UnknownOptionError,
     UnsupportedError,
@@ -50,6 +54,7 @@ if TYPE_CHECKING:
         PluginRecord,
         Probe,
     )
+    from tenferro.backend.sharding import Processes, ShardedArrays
     from tenferro.backend.spec import hookimpl
 else:
     # generated: lazy names
@@ -63,6 +68,7 @@ else:
             "records": (
                 "BackendConfig BackendInfo Gap LoweringReport PluginManifest PluginRecord Probe"
             ),
+            "sharding": "Processes ShardedArrays",
             "spec": "hookimpl",
         },
     )
@@ -78,8 +84,10 @@ __all__ = [
     "MixedBackendsError", "NamespaceError", "NoBackendError", "OperandAlgebra",
     "PluginBlockedError", "PluginBrokenError", "PluginError", "PluginHost",
     "PluginIncompatibleError", "PluginManifest", "PluginRecord", "PluginWarning", "PreferenceError",
-    "Probe", "Timings", "UnknownBackendError", "UnknownOptionError", "UnsupportedError", "hookimpl",
-    "host", "prefer", "select_backend", "set_default", "set_host", "use",
+    "Probe", "ProcessError", "Processes", "ProgramsDifferError", "ShardedArrays",
+    "ShardingIgnoredWarning", "SpansProcessesError", "Timings", "UnknownBackendError",
+    "UnknownOptionError", "UnsupportedError", "hookimpl", "host", "prefer", "select_backend",
+    "set_default", "set_host", "use",
 ]
 # end generated
 # fmt: on

@@ -16,6 +16,10 @@ class PluginWarning(UserWarning):
     """Warn, once per process and plugin, that an installed plugin cannot be used."""
 
 
+class ShardingIgnoredWarning(UserWarning):
+    """Say, once per process, that a program with sharding constraints runs on one device."""
+
+
 class BackendError(TenferroError, RuntimeError):
     """Report that something could not be executed; the base of this module's errors."""
 
@@ -116,3 +120,15 @@ class PluginBlockedError(PluginError):
 
 class NamespaceError(PluginError):
     """Report a primitive outside its plugin's namespace. Fields: also ``key``, ``namespace``."""
+
+
+class SpansProcessesError(BackendError, ValueError):
+    """Report an array of which this process has a part alone. Fields: ``backend``, ``aval``."""
+
+
+class ProcessError(BackendError, RuntimeError):
+    """Report processes that do not go on together. Fields: ``backend``, ``processes``."""
+
+
+class ProgramsDifferError(ProcessError):
+    """Report processes that would run different programs. Fields: also ``program``."""

@@ -27,8 +27,10 @@ Options = Mapping[str, Any]
 PASSES = "passes"
 MEMORY_BUDGET = "memory_budget"  # bytes, or a fraction of what the program needs without it
 DONATED = "donated"  # numbers of inputs that are not read afterwards
+MESH, IN_SHARDINGS, OUT_SHARDINGS = "mesh", "in_shardings", "out_shardings"
 _OF_CORE = (PASSES, MEMORY_BUDGET)
-_SHARED = (*_OF_CORE, "mesh", "in_shardings", "out_shardings")  # of core, or refused by feature
+_OF_MESH = (MESH, IN_SHARDINGS, OUT_SHARDINGS, DONATED)  # refused without the feature `sharding`
+_SHARED = (*_OF_CORE, *_OF_MESH)
 
 
 def compiled(

@@ -18,6 +18,7 @@ from tenferro.backend._errors import UnsupportedError
 from tenferro.backend._snapshots import copied
 from tenferro.backend.lowering import Implementation, LoweringTable, check_result_count, key_of
 from tenferro.backend.records import BackendConfig, BackendInfo
+from tenferro.backend.sharding import ShardedArrays
 from tenferro.computegraph import CompiledProgram, Operation, check_operand_count
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._source import source_text
@@ -76,6 +77,10 @@ class Executable(ABC):
         """Prepare for many runs: anything that makes a run cheaper may be done now."""
         return
 
+    def hold(self, index: int, operand: Any) -> Any:
+        """Return what every run gets as one input, for an operand that never changes."""
+        return operand
+
     def explain(self) -> str:
         """Say how the program is run, for a reader."""
         return repr(self)
@@ -99,6 +104,7 @@ class Backend(ABC):
     config: BackendConfig = BackendConfig()
     provider: str = ""
     lowerings: LoweringTable
+    sharding: ShardedArrays | None = None  # of a backend with the feature `sharding`
 
     @abstractmethod
     def asoperand(self, value: Any, aval: Aval) -> Any:

@@ -10,6 +10,7 @@ machinery has its public name here.
 * ``NamedTuple``: ``typing.NamedTuple`` without generated code, in a tenth of the import time.
 * ``rewritten(graph, backend)``: a graph after the passes of a backend, and a report of them.
 * ``batch_pointwise``: the batching rule of primitives that treat each element alone.
+* ``note_ignored_sharding()``: the one warning of constraints in a program for one device.
 * ``register_pointwise(lowerings, table)``, ``cast(xp, x, dtype)``: for NumPy-shaped libraries.
 * ``Numeric``, ``stirling``, ``gauss``, ``beta_density``, ``beta_part``, ``gamma_density``,
   ``gamma_part``: series and quadratures of special functions in any such library.
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from tenferro.backend.numpy_like._incomplete_beta import beta_density, beta_part
     from tenferro.backend.numpy_like._incomplete_gamma import gamma_density, gamma_part
     from tenferro.backend.numpy_like._numeric import Numeric, gauss, stirling
+    from tenferro.backend.numpy_like.sharding import note_ignored as note_ignored_sharding
 else:
     _FILE_OF = {
         "Numeric": "_numeric",
@@ -57,6 +59,8 @@ else:
 
     def __getattr__(name: str) -> object:
         """Import a helper for NumPy-shaped libraries at its first use."""
+        if name == "note_ignored_sharding":
+            return import_module("tenferro.backend.numpy_like.sharding").note_ignored
         if name not in _FILE_OF:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(import_module(f"tenferro.backend.numpy_like.{_FILE_OF[name]}"), name)
@@ -74,6 +78,7 @@ __all__ = [
     "gamma_density",
     "gamma_part",
     "gauss",
+    "note_ignored_sharding",
     "register_pointwise",
     "renew_in_children",
     "rewritten",

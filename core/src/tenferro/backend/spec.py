@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tenferro.backend.base import Backend
     from tenferro.backend.lowering import Lowering
     from tenferro.backend.records import BackendConfig, BackendInfo, LoweringReport, Probe
+    from tenferro.backend.sharding import Processes
     from tenferro.tidu import Primitive
 
 PROJECT = "tenferro"
@@ -49,6 +50,14 @@ class Specs:
         """Make the backend. Since API 1.0; mandatory for a backend.
 
         config: every setting there is (since 1.0). Must not touch the library's global state.
+        """
+
+    @staticmethod
+    @hookspec
+    def tenferro_backend_processes() -> Processes:  # type: ignore[empty-body]
+        """Return what connects several processes. Since API 1.0; for the feature `sharding`.
+
+        Must not touch a device: processes are connected before the backend is made.
         """
 
     @staticmethod

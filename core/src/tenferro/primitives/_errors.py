@@ -68,6 +68,17 @@ class AxisError(InvalidParameterError, IndexError):
     """Report an axis that the operand lacks or that is named twice. Fields as its parent."""
 
 
+class ShardingError(RefusalError, ValueError):
+    """Report a mesh or a spec without a meaning. Fields: ``mesh``, ``spec``, ``dimension``.
+
+    ``dimension`` is the number of the dimension that is meant, or None.
+    """
+
+    mesh: object
+    spec: object
+    dimension: int | None
+
+
 class UnknownDTypeError(RefusalError, TypeError):
     """Report something that names no dtype of tenferro. Field: ``value``."""
 

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from tenferro.transforms.inspection.look import GraphOf, trace
     from tenferro.transforms.saving.load import SavedFunction, load_graph
     from tenferro.transforms.saving.save import save_graph
+    from tenferro.transforms.sharding.constraint import mesh, sharding_constraint
 else:
     # generated: lazy names
     __getattr__, __dir__ = later(
@@ -111,6 +112,7 @@ else:
             "inspection.look": "GraphOf trace",
             "saving.load": "SavedFunction load_graph",
             "saving.save": "save_graph",
+            "sharding.constraint": "mesh sharding_constraint",
         },
     )
     # end generated
@@ -126,9 +128,9 @@ __all__ = [
     "associative_scan", "barrier", "batch", "check_grads", "checkpoint", "cond", "custom_jvp",
     "custom_linear", "custom_linear_solve", "custom_root", "custom_vjp", "debug", "debug_nans",
     "eval_shape", "explain", "fori_loop", "grad", "graph_of", "hessian", "hvp", "jacfwd",
-    "jacobian", "jacrev", "jet", "jit", "jvp", "linearize", "load_graph", "map", "name", "offload",
-    "record_program", "revolve", "save_graph", "scan", "sparsity", "stop_gradient", "switch",
-    "trace", "value_and_grad", "vjp", "vmap", "while_loop",
+    "jacobian", "jacrev", "jet", "jit", "jvp", "linearize", "load_graph", "map", "mesh", "name",
+    "offload", "record_program", "revolve", "save_graph", "scan", "sharding_constraint", "sparsity",
+    "stop_gradient", "switch", "trace", "value_and_grad", "vjp", "vmap", "while_loop",
 ]
 # end generated
 # fmt: on

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tenferro.backend import SpansProcessesError
 from tenferro.backend.base import Backend, Options
 from tenferro.backend.records import BackendConfig
 from tenferro.computegraph import CompiledProgram, Operation
@@ -30,11 +31,14 @@ from tenferro_xla._jax import (
     pure_callback,
     shape_dtype,
 )
+from tenferro_xla._mesh import described, is_elsewhere
 from tenferro_xla._operands import NumpyArray, fits, host_array, numpy_dtype, refusal
 from tenferro_xla._options import check_offload, checked_options
 from tenferro_xla._raised import keeping, raise_original
+from tenferro_xla._sharded import Layout, ShardedExecutable, donated_before
 
 Function = Callable[..., Any]
+_OF_LAYOUT = ("in_shardings", "out_shardings", "donated")
 _STATISTICS = {"bytes_in_use": "in_use", "peak_bytes_in_use": "peak", "bytes_limit": "limit"}
 
 
@@ -82,9 +86,12 @@ class XlaBackend(Backend):
     def to_numpy(self, operand: Any) -> NumpyArray:
         """A NumPy array of its own memory, writeable.
 
+        Raises SpansProcessesError: if other processes have parts of it.
+        Raises OperandError: if it was donated.
         Raises what a host callback raised while the operand was computed, as it was raised.
         """
         check_process()
+        check_readable(operand)
         try:
             return np.array(operand)
         except JaxRuntimeError as error:
@@ -117,17 +124,22 @@ class XlaBackend(Backend):
 
     def compile(
         self, program: CompiledProgram, avals: Sequence[Aval], options: Options | None = None
-    ) -> XlaExecutable:
-        """Compile a whole program; see ``_options.py`` for the options.
+    ) -> XlaExecutable | ShardedExecutable:
+        """Compile a whole program, for a mesh if there is one among the options.
+
+        See ``_options.py`` for all others.
 
         Raises MissingLoweringError: naming every operation of the program that cannot run.
-        Raises UnsupportedError: for sharding, export and checks, which come later.
+        Raises UnsupportedError: for export and checks, which come later; for callbacks with a mesh.
         Raises XlaError: if XLA refuses the program.
         """
         check_process()
         checked = checked_options(self.config, options, self.device.platform)
         closed = self.lowerings.close(program)
         check_offload([row.operation for row in program.instructions], self.device.platform)
+        layout = _layout_in(options or {})
+        if layout is not None:
+            return ShardedExecutable(self, closed, checked, layout)
         return XlaExecutable(self, closed, checked, self.device)
 
     def memory_of(self, program: CompiledProgram, options: Options | None = None) -> int | None:
@@ -135,7 +147,8 @@ class XlaBackend(Backend):
 
         XLA orders equations itself, and may merge what is computed again with its first evaluation.
         """
-        return self.compile(program, program.input_avals, options).memory()
+        compiled = self.compile(program, program.input_avals, options)
+        return compiled.memory() if isinstance(compiled, XlaExecutable) else None
 
     def host_callback(
         self, operation: Operation, host: Backend, function: Function, avals: Sequence[Any]
@@ -160,3 +173,31 @@ class XlaBackend(Backend):
 
     def __repr__(self) -> str:
         return f"<XlaBackend on {device_name(self.device)}>"
+
+
+def _layout_in(options: Options) -> Layout | None:
+    """Return how a program is split, as core's options say; None for one device."""
+    mesh: Any = options.get("mesh")
+    if mesh is None:
+        return None
+    inputs, outputs, donated = [options.get(k) or () for k in _OF_LAYOUT]
+    return Layout(mesh, tuple(inputs), tuple(outputs), tuple(donated))  # type: ignore[arg-type]
+
+
+def check_readable(operand: Any) -> None:
+    """Raise for an array of which this process cannot see the whole."""
+    if not is_array(operand):
+        return
+    if operand.is_deleted():
+        raise donated_before("")
+    if is_elsewhere(operand):
+        aval = Aval(operand.shape, operand.dtype.name)
+        raise SpansProcessesError(
+            "xla: other processes have parts of this array\n"
+            f"  got        {described(aval, operand)}\n"
+            "  need       an array that is whole in this process\n"
+            "  hint       in all processes, `tn.jit(lambda x: x, backend=\"xla\", mesh=mesh,"
+            " out_shardings=())(x)` makes it whole everywhere; `tn.save_arrays` writes it as it is",
+            backend="xla",
+            aval=aval,
+        )

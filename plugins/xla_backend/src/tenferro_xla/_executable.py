@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from tenferro.backend import UnsupportedError
 from tenferro.backend.base import Backend, Executable, Timing, Timings
 from tenferro.computegraph import CompiledProgram, check_operand_count
 from tenferro_xla._compile import CompiledSegment, compile_plan, own_settings
@@ -36,11 +35,13 @@ from tenferro_xla._jax import (
 )
 from tenferro_xla._literals import large_literals, plan_of_literal
 from tenferro_xla._mappings import make_room, register
+from tenferro_xla._mesh import is_spread
 from tenferro_xla._operands import fits, host_array, numpy_dtype, refusal
 from tenferro_xla._options import CompileOptions
 from tenferro_xla._policy import policy_for
 from tenferro_xla._raised import raise_original
 from tenferro_xla._segments import plan_segments
+from tenferro_xla._sharded import Layout, ShardedExecutable
 
 _Compiled = tuple[
     tuple[CompiledSegment, ...], dict[int, Any]
@@ -64,6 +65,8 @@ class XlaExecutable(Executable):
         held = frozenset(s for p in self._literals for s in program.instructions[p].outputs)
         self.plan = plan_segments(program, held, self.policy.size, self.policy.limit)
         self._dtypes = tuple([numpy_dtype(aval.dtype) for aval in program.input_avals])
+        self._options = options
+        self._sharded: ShardedExecutable | None = None
         self._lock = RLock()
         self._compiled: dict[Device, _Compiled] = {}
         self._own: tuple[_Compiled, _Direct] | None = None  # None: released, see `_mappings.py`
@@ -186,6 +189,8 @@ class XlaExecutable(Executable):
         for operand, aval, name in named:
             if not fits(operand, aval):
                 raise refusal(operand, aval, name) from error
+        if any([is_array(x) and is_spread(x) for x in operands]):
+            return self._spread(operands)
         device = self._device_of(operands, error)
         if device == self.device and not setting("jax_disable_jit"):
             raise error
@@ -195,20 +200,22 @@ class XlaExecutable(Executable):
             block_until_ready(results)
         return results
 
+    def _spread(self, operands: Sequence[Any]) -> tuple[Any, ...]:
+        """Run on the devices over which operands are split."""
+        with self._lock:
+            if self._sharded is None:
+                layout = Layout(None)
+                self._sharded = ShardedExecutable(
+                    self.backend, self.program, self._options, layout
+                )
+        return self._sharded(*operands)
+
     def _device_of(self, operands: Sequence[Any], error: Exception) -> Device:
         """Return the one device on which the user put operands; the program's own if there is none.
 
-        Raises DeviceMismatchError, UnsupportedError: if there are several.
+        Raises DeviceMismatchError: if there are several.
         """
         arrays = [x for x in operands if is_array(x) and x.committed]
-        if any(len(array.devices()) > 1 for array in arrays):
-            raise UnsupportedError(
-                "xla: an operand is spread over several devices, and this version of the backend "
-                "has no sharding\n  hint       jax.device_put(operand, device) gathers it",
-                backend="xla",
-                feature="sharding",
-                instead="",
-            ) from error
         devices = {device for array in arrays for device in array.devices()}
         if len(devices) > 1 or (self.backend.config.device and devices - {self.device}):
             raise self._mismatch({*devices, self.device}) from error

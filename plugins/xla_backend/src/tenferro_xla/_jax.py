@@ -12,24 +12,36 @@ from typing import Any, TypeGuard
 
 import jax
 from jax import Array, Device
-from jax.core import Tracer
 from jax.errors import JaxRuntimeError
+from jax.sharding import AxisType, NamedSharding, PartitionSpec
+
+from tenferro_xla._not_public import Tracer
 
 __all__ = [
     "VERSION",
     "Array",
+    "AxisType",
     "Device",
     "JaxRuntimeError",
+    "NamedSharding",
+    "PartitionSpec",
     "Tracer",
     "block_until_ready",
     "default_device",
+    "constrain",
     "device_put",
+    "devices",
     "disable_jit",
     "enable_x64",
     "is_array",
     "jit",
     "live_arrays",
     "local_devices",
+    "make_array_from_callback",
+    "make_array_from_process_local_data",
+    "make_mesh",
+    "process_count",
+    "process_index",
     "pure_callback",
     "setting",
     "shape_dtype",
@@ -42,11 +54,18 @@ default_device: Context = jax.default_device
 disable_jit: Context = jax.disable_jit
 jit: Callable[..., Any] = jax.jit
 shape_dtype: Callable[..., Any] = jax.ShapeDtypeStruct
-device_put: Callable[[Any], Array] = jax.device_put
+device_put: Callable[..., Array] = jax.device_put
 block_until_ready: Callable[[Any], Any] = jax.block_until_ready
 live_arrays: Callable[[], list[Any]] = jax.live_arrays
 local_devices: Callable[..., list[Device]] = jax.local_devices
 pure_callback: Callable[..., Any] = jax.pure_callback
+devices: Callable[..., list[Device]] = jax.devices
+make_mesh: Callable[..., Any] = jax.make_mesh
+make_array_from_callback: Callable[..., Array] = jax.make_array_from_callback
+make_array_from_process_local_data: Callable[..., Array] = jax.make_array_from_process_local_data
+process_count: Callable[[], int] = jax.process_count
+process_index: Callable[[], int] = jax.process_index
+constrain: Callable[[Any, Any], Any] = jax.lax.with_sharding_constraint
 VERSION = jax.__version__
 
 

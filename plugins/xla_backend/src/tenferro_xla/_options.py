@@ -18,13 +18,11 @@ from tenferro.backend.records import BackendConfig
 from tenferro_xla._errors import CompilerOptionWarning
 
 _LATER = {
-    "mesh": "sharding",
-    "in_shardings": "sharding",
-    "out_shardings": "sharding",
     "export": "export",
     "check_errors": "checks",
 }
 _KNOWN = ("segment_size", "compiler_options")
+_OF_MESH = ("mesh", "in_shardings", "out_shardings", "donated")  # see `_sharded.py`
 
 
 class CompileOptions(NamedTuple):
@@ -42,7 +40,8 @@ def checked_options(
     Raises UnsupportedError: for a feature that this backend does not have yet, naming it.
     """
     merged = {**config.options, **(options or {})}
-    merged.pop("passes", None)  # core's
+    for name in ("passes", *_OF_MESH):  # core's
+        merged.pop(name, None)
     for name, feature in _LATER.items():
         if merged.get(name):
             raise _unsupported(name, feature)

@@ -14,7 +14,7 @@ from typing import Any
 
 from tenferro._runtime import CollectorPaused
 from tenferro._runtime.frozen import replace
-from tenferro.backend._errors import BackendError, DeviceUnavailableError
+from tenferro.backend._errors import BackendError, DeviceUnavailableError, UnsupportedError
 from tenferro.backend.base import Backend
 from tenferro.backend.discovery.catalogue import Catalogue, log_once
 from tenferro.backend.discovery.loading import (
@@ -40,6 +40,7 @@ from tenferro.backend.records import (
     PluginRecord,
     Probe,
 )
+from tenferro.backend.sharding import Processes
 from tenferro.computegraph import Operation, infer
 from tenferro.primitives._boundary import bounded
 from tenferro.tidu import Primitive
@@ -265,6 +266,22 @@ class PluginHost:
             reason = failure_of("its create hook", error)
             raise broken(_with_reason(record, reason)) from error
         return backend
+
+    def processes(self, name: str) -> Processes:
+        """Return what connects several processes on a backend.
+
+        Raises what ``require`` raises. Raises UnsupportedError: if the backend has no such thing.
+        """
+        plugin, hook = self.require(name), "tenferro_backend_processes"
+        if not self._store.loader.implements(plugin.module, hook):
+            raise UnsupportedError(
+                f"{name} runs in one process\n  hint       the feature `sharding` has several",
+                backend=name,
+                feature="sharding",
+                instead="xla",
+            )
+        found: Processes = self._store.loader.call_for(Processes, plugin.module, hook)
+        return found
 
     def _host_callback(
         self, backend: Backend, operation: Operation, avals: Sequence[Any]

@@ -42,6 +42,7 @@ FAMILIES = {
     "reduction": "argmax argmin reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_sum",
     "rounding": "ceil copysign floor is_finite nextafter rem round",
     "scattering": "scatter_max scatter_min scatter_mul",
+    "sharding": "sharding_constraint",
     "sorting": "searchsorted sort",
     "structural": (
         "bitcast broadcast_in_dim concatenate convert optimization_barrier pad reshape reverse "

@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from tenferro.arrays import Array, as_array, evaluate_keys, is_traced
@@ -23,7 +23,16 @@ from tenferro.arrays.evaluation.evaluate import executable, leaked
 from tenferro.arrays.handle.array import evaluable
 from tenferro.arrays.handle.weak import NumberReads
 from tenferro.backend import Backend, UnsupportedError, select_backend, use
-from tenferro.backend._options import DONATED, MEMORY_BUDGET, PASSES, Options, rewritten
+from tenferro.backend._options import (
+    DONATED,
+    IN_SHARDINGS,
+    MEMORY_BUDGET,
+    MESH,
+    OUT_SHARDINGS,
+    PASSES,
+    Options,
+    rewritten,
+)
 from tenferro.backend._snapshots import is_numpy
 from tenferro.computegraph import (
     UNKNOWN,
@@ -65,6 +74,11 @@ from tenferro.transforms.recording.run_or_record import deliver, pending
 from tenferro.transforms.recording.unrolled import is_unrolling
 from tenferro.transforms.recording.unrolled import state as unrolling
 
+if TYPE_CHECKING:
+    from tenferro.primitives import Mesh
+    from tenferro.transforms.compilation.placement import Placement
+
+_PLACEMENT = "tenferro.transforms.compilation.placement"
 _DYNAMIC = "tenferro.transforms.compilation.dynamic"
 _SCHEDULE = "tenferro.passes.budget.schedule"
 
@@ -81,6 +95,7 @@ class Jitted(PickledByName):
         backend: Any,
         options: Options | None = None,
         donated: Statics = Statics(),  # noqa: B008 - immutable
+        placement: Placement | None = None,
     ) -> None:
         named_after(self, function)
         self._function = function
@@ -88,6 +103,7 @@ class Jitted(PickledByName):
         self._backend = backend
         self._options = options
         self._donated = donated
+        self._placement = placement
         self._kept: Any = self._new_cache()
         self._bound: WeakKeyDictionary[Any, JitCache] = WeakKeyDictionary()
 
@@ -147,11 +163,21 @@ class Jitted(PickledByName):
         traced, leaves = self._traced_for_run(call)
         arrays = [leaf for leaf in leaves if isinstance(leaf, Array)]
         if traced.is_open or any([not is_known(array) for array in arrays]):
-            return _tree.unflatten(traced.out_spec, inline(traced, leaves))
-        ready = self._ready(traced, call.leaves, self._given_up(call))
+            return _tree.unflatten(traced.out_spec, self._inlined(traced, call, leaves))
+        ready = self._ready(traced, call, self._given_up(call))
         if seen is not None and level == self._kept.level:
             self._kept.keep(seen, ready)
         return ready(leaves)
+
+    def _inlined(self, traced: Traced, call: Call, leaves: Sequence[Any]) -> Sequence[Array]:
+        """Return the results as values of an outer program, split as the user said."""
+        if self._placement is None:
+            return inline(traced, leaves)
+        self._placement.check_outer()
+        specs = self._placement.inputs(call, self._function, [key.aval for key in traced.inputs])
+        results = inline(traced, self._placement.constrained(leaves, specs))
+        of_results = self._placement.outputs(traced.out_spec, traced.avals)
+        return self._placement.constrained(results, of_results)
 
     def _traced_for_run(self, call: Call) -> tuple[Traced, Sequence[Any]]:
         """Return the trace for a call, and its leaves as they were before the function was
@@ -183,15 +209,30 @@ class Jitted(PickledByName):
             if number in donated:
                 found += range(first, after)
             first = after
+        if self._placement is not None:  # who reads a donated array of a mesh again gets an error
+            return tuple(found)
         return tuple([i for i in found if not isinstance(call.leaves[i], Array)])
 
-    def _ready(self, traced: Traced, leaves: Sequence[Any], donated: tuple[int, ...]) -> Ready:
-        """Prepare the program of a trace on the backend for these leaves."""
+    def _options_of(self, traced: Traced, call: Call) -> Options | None:
+        """Return the options of one program; those of a mesh depend on its arguments."""
+        if self._placement is None:
+            return self._options
+        avals = [key.aval for key in traced.inputs]
+        return {
+            **(self._options or {}),
+            MESH: self._placement.mesh,
+            IN_SHARDINGS: tuple(self._placement.inputs(call, self._function, avals)),
+            OUT_SHARDINGS: tuple(self._placement.outputs(traced.out_spec, traced.avals)),
+        }
+
+    def _ready(self, traced: Traced, call: Call, donated: tuple[int, ...]) -> Ready:
+        """Prepare the program of a trace on the backend for the leaves of a call."""
+        leaves = call.leaves
         known = operands_of(leaves)
         chosen_by = [*known, *traced.captured]
         backend = select_backend(self._backend, chosen_by)
-        options = self._options
-        if donated and DONATED in backend.info.options:
+        options = self._options_of(traced, call)
+        if donated and (DONATED in backend.info.options or self._placement is not None):
             options = {**(options or {}), DONATED: donated}
         graph, captured = _program_of(traced, backend)
         try:
@@ -218,19 +259,20 @@ class Jitted(PickledByName):
         and results, captured values, and the backend's own report.
         """
         kept = self._kept.traces.values()
-        if kept and not args and not kwargs:
-            return "\n\n".join([self._explain(traced, ()) for traced in kept])
+        if kept and not args and not kwargs and self._placement is None:
+            return "\n\n".join([self._explain(traced, (), self._options) for traced in kept])
         call = self._call(args, kwargs)
-        return self._explain(self._traced(call), call.leaves)
+        traced = self._traced(call)
+        return self._explain(traced, call.leaves, self._options_of(traced, call))
 
-    def _explain(self, traced: Traced, leaves: Sequence[Any]) -> str:
+    def _explain(self, traced: Traced, leaves: Sequence[Any], options: Options | None) -> str:
         known = [x for x in operands_of(leaves) if not isinstance(x, Aval)]
         backend = select_backend(self._backend, [*known, *traced.captured])
         name = getattr(self, "__qualname__", type(self._function).__qualname__)
         own, _ = _program_of(traced, backend)
-        graph, report = rewritten(own, backend, self._options)
+        graph, report = rewritten(own, backend, options)
         memory = report.memory or import_module(_SCHEDULE).described(graph)
-        program = executable(own, backend, self._options).explain()
+        program = executable(own, backend, options).explain()
         return describe(traced, name, backend.name, program, str(report), memory)
 
     def cache_info(self) -> CacheStats:
@@ -265,7 +307,7 @@ class Jitted(PickledByName):
         if owner is not None and isinstance(getattr(type(owner), name, None), Jitted):
             return getattr, (owner, name)  # a jitted method
         check_picklable(self._function, "a jitted function")
-        settings = self._statics, self._backend, self._options, self._donated
+        settings = self._statics, self._backend, self._options, self._donated, self._placement
         return type(self), (self._function, *settings)
 
     def _call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
@@ -302,6 +344,7 @@ class Jitted(PickledByName):
                 collecting() as effects,
                 collected_decisions() as decisions,
                 rolling(self._rolls, self._backend),
+                nullcontext() if self._placement is None else self._placement.recording(),
             ):
                 result = self._function(*args, **kwargs)
         finally:
@@ -345,6 +388,9 @@ def jit(
     donate_argnums: int | Sequence[int] = (),
     memory_budget: int | float | str | None = None,
     dynamic: bool = False,
+    mesh: Mesh | None = None,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
     options: Options | None = None,
 ) -> Any:
     """Compile a function: trace it once per signature, then run one program.
@@ -378,6 +424,17 @@ def jit(
         (``if``), the program recorded so far runs, and tracing goes on with that size. The parts
         are kept by the sizes found; a call with the same sizes traces nothing. Memory of donated
         arguments is not used again.
+    mesh : Mesh, optional
+        Devices over which the program runs, as ``tn.mesh`` describes them. The XLA backend has
+        this. Derivatives are of whole arrays: jit the gradient for a mesh, not the gradient of a
+        function that was jitted for one.
+    in_shardings : sequence or mapping, optional
+        How the arguments are split: an entry for each argument by position, or by name
+        (``{"x": ("data", None)}``). An entry is a spec, or a container of specs like the argument;
+        a spec has None, an axis or a tuple of axes for each dimension. An argument without an entry
+        stays split as it comes; a NumPy array is then whole on every device.
+    out_shardings : spec or container of specs, optional
+        The same for the result; None leaves it to the compiler.
     options : mapping, optional
         Options of this program. ``passes`` chooses the graph passes: "all", "none", a sequence
         of names, or a mapping from names to bools. All others go to the backend. Inside another
@@ -402,10 +459,13 @@ def jit(
         If a name among the passes is unknown.
     UnknownOptionError
         At the first call, if the backend does not take an option.
+    ShardingError
+        If a spec does not fit the mesh or the argument; shardings without a mesh.
     MemoryBudgetError
         At the first call, if the program cannot be made to fit into ``memory_budget``.
     UnsupportedError
-        With ``dynamic=True`` and ``memory_budget``; with ``dynamic=True`` at a call on XLA, or in a
+        With ``mesh`` on another backend than XLA, or with ``dynamic=True`` or ``memory_budget``;
+        with ``dynamic=True`` and ``memory_budget``; with ``dynamic=True`` at a call on XLA, or in a
         function that is traced itself.
 
     Examples
@@ -432,6 +492,9 @@ def jit(
             donate_argnums=donate_argnums,
             memory_budget=memory_budget,
             dynamic=dynamic,
+            mesh=mesh,
+            in_shardings=in_shardings,
+            out_shardings=out_shardings,
             options=options,
         )
     check_function(function, "jit", backend)
@@ -447,7 +510,23 @@ def jit(
                 instead="",
             )
         )
+    placement = None
+    if not (mesh is in_shardings is out_shardings is None):
+        placement = import_module(_PLACEMENT).made_placement(mesh, in_shardings, out_shardings)
+    if placement is not None and (dynamic or (chosen and MEMORY_BUDGET in chosen)):
+        other = "dynamic=True" if dynamic else "memory_budget"
+        raise at_user_line(
+            UnsupportedError(
+                f"jit: mesh and {other} do not go together\n"
+                "  hint       `tn.checkpoint` chooses by hand what derivatives store",
+                backend="",
+                feature=f"mesh with {other}",
+                instead="",
+            )
+        )
     statics = static_parameters(function, static_argnums, static_argnames)
     donated = donated_parameters(function, donate_argnums, statics)
+    if placement is not None:
+        return Jitted(function, statics, backend, chosen, donated, placement)
     made = import_module(_DYNAMIC).DynamicJitted if dynamic else Jitted
     return made(function, statics, backend, chosen, donated)

@@ -93,7 +93,9 @@ class Ready:
         self._has_arrays = not plain
         self._moved = [(i, a) for i, a in enumerate(own) if _moves(known[i], a, backend, run)]
         rest = zip(captured, given[len(known) :], strict=True)
-        self._captured = [backend.asoperand(x, aval) for x, aval in rest]
+        self._captured = [
+            run.hold(i, backend.asoperand(x, aval)) for i, (x, aval) in enumerate(rest, len(known))
+        ]
         self._deliver = deliverer(results, backend, [*known, *captured], plain)
         self._spec = out_spec
         _operands.update({type(x) for x in leaves} - _SCALARS - {Array})

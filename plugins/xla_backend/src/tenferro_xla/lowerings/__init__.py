@@ -32,6 +32,7 @@ from tenferro_xla.lowerings import (
     reduction,
     rounding,
     scattering,
+    sharding,
     sorting,
     special,
     structural,
@@ -67,5 +68,6 @@ FAMILIES = (
     callback,
     calls,
     control,
+    sharding,
 )
 lowerings = Lowerings([record for family in FAMILIES for record in family.lowerings])

@@ -11,10 +11,10 @@ from typing import Any
 import jax
 import numpy as np
 from jax import Array
-from jax.experimental import io_callback
 
 from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.callback import DebugCallback, HostCallback, check_results, stated_results
+from tenferro_xla._not_public import io_callback
 from tenferro_xla._raised import keeping
 
 lowerings = Lowerings()

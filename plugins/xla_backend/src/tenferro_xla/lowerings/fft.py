@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from math import prod, sqrt
 
 from jax import Array, lax
-from jax.experimental.layout import Layout, with_layout_constraint
 
 from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.fourier import Fft, Irfft, Rfft
+from tenferro_xla._not_public import Layout, with_layout_constraint
 from tenferro_xla.lowerings._numeric import like
 
 lowerings = Lowerings()

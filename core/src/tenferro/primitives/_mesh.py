@@ -1,0 +1,243 @@
+"""Meshes and specs: over which devices an array is split, and along which of its dimensions.
+
+A mesh names the axes of a grid of devices. A spec says of each dimension of an array along which
+axes it is split: None, one axis, or several. Both are plain values that know no device and no
+library; a backend with the feature ``sharding`` maps them to its own. Read next: ``sharding.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import prod
+from typing import Any
+
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._errors import ShardingError
+
+Entry = str | tuple[str, ...] | None
+
+
+class Mesh:
+    """A grid of devices with named axes, as ``tenferro.mesh`` makes it.
+
+    >>> Mesh({"data": 4, "model": 2})
+    Mesh(data=4, model=2)
+    """
+
+    __slots__ = ("axes",)
+    axes: tuple[tuple[str, int], ...]
+
+    def __init__(self, axes: Mapping[str, int] | Iterable[tuple[str, int]]) -> None:
+        pairs = tuple(axes.items()) if isinstance(axes, Mapping) else tuple(axes)
+        object.__setattr__(self, "axes", pairs)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"Mesh is immutable; cannot set {name!r}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the axes."""
+        return tuple([name for name, _ in self.axes])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The numbers of devices along the axes."""
+        return tuple([count for _, count in self.axes])
+
+    @property
+    def size(self) -> int:
+        """The number of devices."""
+        return prod(self.shape)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mesh) and self.axes == other.axes
+
+    def __hash__(self) -> int:
+        return hash((Mesh, self.axes))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Mesh, (self.axes,)
+
+    def __repr__(self) -> str:
+        return f"Mesh({', '.join(f'{name}={count}' for name, count in self.axes)})"
+
+
+def made_mesh(axes: object) -> Mesh:
+    """Return the mesh of a mapping from axes to numbers of devices.
+
+    Raises ShardingError: if it is no such mapping.
+    """
+    fact = ""
+    if not isinstance(axes, Mapping) or not axes:
+        fact = "a mesh is a mapping from names of axes to numbers of devices"
+    elif not all([isinstance(name, str) and name.isidentifier() for name in axes]):
+        fact = "axes are named by words"
+    elif not all([type(count) is int and count > 0 for count in axes.values()]):
+        fact = "an axis has a number of devices, which is at least 1"
+    if not isinstance(axes, Mapping) or fact:
+        raise ShardingError.of(
+            "mesh",
+            fact,
+            got=repr(axes)[:80],
+            need='such as {"data": 4, "model": 2}',
+            mesh=axes,
+            spec=None,
+            dimension=None,
+        )
+    return Mesh(axes)
+
+
+class ShardingSpec:
+    """Along which axes of a mesh each dimension of an array is split.
+
+    ``dimensions`` has None, one axis or a tuple of axes for each dimension. Without any, the whole
+    array is on every device, whatever its rank.
+
+    >>> ShardingSpec(("data", ("model",), None))
+    ('data', 'model', None)
+    """
+
+    __slots__ = ("dimensions",)
+    dimensions: tuple[Entry, ...]
+
+    def __init__(self, dimensions: Iterable[Entry]) -> None:
+        object.__setattr__(self, "dimensions", tuple([_plain(entry) for entry in dimensions]))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"ShardingSpec is immutable; cannot set {name!r}")
+
+    @property
+    def axes(self) -> tuple[tuple[str, ...], ...]:
+        """The axes along which each dimension is split, as tuples."""
+        return tuple([axes_of(entry) for entry in self.dimensions])
+
+    def check(self, mesh: Mesh, aval: Aval, who: str) -> None:
+        """Raise ShardingError if an array cannot be split over a mesh like this."""
+        check_fits(self, mesh, aval, who)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ShardingSpec) and self.dimensions == other.dimensions
+
+    def __hash__(self) -> int:
+        return hash((ShardingSpec, self.dimensions))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ShardingSpec, (self.dimensions,)
+
+    def __repr__(self) -> str:
+        return repr(self.dimensions)
+
+
+def axes_of(entry: Entry) -> tuple[str, ...]:
+    """Return the axes of one dimension as a tuple."""
+    if entry is None:
+        return ()
+    return (entry,) if isinstance(entry, str) else entry
+
+
+def _plain(entry: Any) -> Entry:
+    """Return one form for entries that mean the same: None for (), "x" for ("x",)."""
+    if isinstance(entry, tuple) and len(entry) < 2:
+        return str(entry[0]) if entry else None
+    return entry  # type: ignore[no-any-return]
+
+
+def is_spec(given: object) -> bool:
+    """Return True for a tuple of None, names, and tuples of names."""
+    if isinstance(given, ShardingSpec):
+        return True
+    return type(given) is tuple and all(
+        [
+            entry is None
+            or isinstance(entry, str)
+            or (type(entry) is tuple and all([isinstance(name, str) for name in entry]))
+            for entry in given
+        ]
+    )
+
+
+def made_spec(given: Any, who: str) -> ShardingSpec:
+    """Return the spec that a user wrote, of which an axis may be used once.
+
+    Raises ShardingError: if it is none.
+    """
+    if isinstance(given, ShardingSpec):
+        return given
+    if not is_spec(given):
+        need = 'None, an axis, or a tuple of axes for each dimension, such as ("data", None)'
+        raise spec_error(who, "this is no spec", given, got=f"{given!r:.80}", need=need)
+    spec = ShardingSpec(given)
+    used: set[str] = set()
+    for dimension, axes in enumerate(spec.axes):
+        for axis in axes:
+            if axis in used:
+                raise spec_error(
+                    who,
+                    f"the axis {axis!r} is used twice",
+                    spec,
+                    dimension,
+                    got=str(spec),
+                    need="each axis at most once: a device has one part of an array",
+                )
+            used.add(axis)
+    return spec
+
+
+def check_rank(spec: ShardingSpec, aval: Aval, who: str) -> None:
+    """Raise ShardingError if a spec has not one entry for each dimension; () fits every rank."""
+    if spec.dimensions and len(spec.dimensions) != aval.ndim:
+        raise spec_error(
+            who,
+            f"the spec is of rank {len(spec.dimensions)}, the array of rank {aval.ndim}",
+            spec,
+            got=f"{spec} for {aval}",
+            need="one entry for each dimension, or () for the whole array on every device",
+        )
+
+
+def check_fits(spec: ShardingSpec, mesh: Mesh, aval: Aval, who: str) -> None:
+    """Raise ShardingError if an array cannot be split over a mesh as a spec says."""
+    check_rank(spec, aval, who)
+    counts = dict(mesh.axes)
+    for dimension, axes in enumerate(spec.axes):
+        for axis in axes:
+            if axis not in counts:
+                raise spec_error(
+                    who,
+                    f"the mesh has no axis {axis!r}",
+                    spec,
+                    dimension,
+                    mesh,
+                    got=f"{spec} for {aval}",
+                    need=f"axes among {', '.join(counts)} of {mesh}",
+                )
+        parts = prod([counts[axis] for axis in axes])
+        if aval.shape[dimension] % parts:
+            size = aval.shape[dimension]
+            raise spec_error(
+                who,
+                f"dimension {dimension} of size {size} cannot be split into {parts} equal parts",
+                spec,
+                dimension,
+                mesh,
+                got=f"{spec} for {aval} over {mesh}",
+                need=f"a size that {parts} divides",
+                hint=f"pad the dimension to {-(-size // parts) * parts}, or split another one",
+            )
+
+
+def spec_error(
+    who: str,
+    fact: str,
+    spec: object,
+    dimension: int | None = None,
+    mesh: Mesh | None = None,
+    *,
+    got: str,
+    need: str,
+    hint: str = "",
+) -> ShardingError:
+    """Make the error about a spec."""
+    return ShardingError.of(
+        who, fact, got=got, need=need, hint=hint, mesh=mesh, spec=spec, dimension=dimension
+    )

@@ -1,0 +1,1 @@
+"""Arrays that are split over many devices: meshes, constraints, placement, and checkpoints."""

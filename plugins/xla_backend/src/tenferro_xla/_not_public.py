@@ -1,0 +1,24 @@
+"""Every name of JAX that its documentation does not list as public, with what it is needed for.
+
+A new release of JAX is checked against this file and ``_jax.py``; each name has a test in
+``test_not_public.py``. The names of the classes of arrays in ``plugin.py`` are of this kind, too.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from jax.core import Tracer
+from jax.experimental import io_callback
+from jax.experimental.layout import Layout, with_layout_constraint
+
+__all__ = ["Layout", "Tracer", "coordination_client", "io_callback", "with_layout_constraint"]
+
+
+def coordination_client() -> Any:
+    """Return the client of the service that connects the processes; None if there is one alone.
+
+    JAX publishes no way to exchange short texts between processes with a time limit.
+    """
+    return import_module("jax._src.distributed").global_state.client
