@@ -36,7 +36,7 @@ def test_every_covered_function_is_public():
     assert covered - HIDDEN - set(tn.__all__) - set(tn.special.__all__) == set()
 
 
-@pytest.mark.parametrize("name", ["fft", "linalg", "random", "special"])
+@pytest.mark.parametrize("name", ["distributed", "fft", "linalg", "random", "special"])
 def test_a_namespace_lists_what_it_has(name):
     namespace = getattr(tn, name)
     assert [n for n in namespace.__all__ if not hasattr(namespace, n)] == []

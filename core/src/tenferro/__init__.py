@@ -137,7 +137,7 @@ from tenferro.transforms import (
 # fmt: off
 if TYPE_CHECKING:
     __version__: str
-    from tenferro import fft, linalg, random, special
+    from tenferro import distributed, fft, linalg, random, special
     from tenferro.primitives import Mesh
     from tenferro.arrays import IndexKindError, OutOfBoundsError
     from tenferro.arrays.array_api import __array_api_version__, __array_namespace_info__
@@ -147,9 +147,9 @@ if TYPE_CHECKING:
     from tenferro.transforms import (
         FunctionExplanation, GraphOf, PrimitiveExplanation, SavedFunction, associative_scan,
         barrier, check_grads, checkpoint, cond, custom_jvp, custom_linear, custom_linear_solve,
-        custom_root, custom_vjp, debug, debug_nans, eval_shape, explain, fori_loop, grad, graph_of,
-        hessian, hvp, jacfwd, jacobian, jacrev, jet, jit, jvp, linearize, load_graph, map, name,
-        mesh, offload, revolve, save_graph, scan, sharding_constraint, sparsity, stop_gradient, switch, trace, value_and_grad,
+        custom_root, custom_vjp, debug, debug_nans, eval_shape, explain, fori_loop, from_local, grad, graph_of,
+        hessian, hvp, jacfwd, jacobian, jacrev, jet, jit, jvp, linearize, load_arrays, load_graph, map, name,
+        mesh, offload, revolve, save_arrays, save_graph, scan, shard, sharding_constraint, sparsity, stop_gradient, switch, trace, value_and_grad,
         vjp, vmap, while_loop,
     )
     # generated: functions
@@ -283,7 +283,7 @@ else:
         """Return a namespace, a function on arrays, or the version in the metadata."""
         if name == "__version__":
             return import_module("importlib.metadata").version("tenferro")
-        if name in ("fft", "linalg", "random", "special"):
+        if name in ("distributed", "fft", "linalg", "random", "special"):
             return import_module(f"tenferro.{name}")
         return _public_kind(name, _FUNCTIONS.find(name)) if name in __all__ else None
 
@@ -298,10 +298,11 @@ else:
             "transforms": (
                 "FunctionExplanation GraphOf PrimitiveExplanation SavedFunction associative_scan "
                 "barrier check_grads checkpoint cond custom_jvp custom_linear custom_linear_solve "
-                "custom_root custom_vjp debug debug_nans eval_shape explain fori_loop grad "
-                "graph_of hessian hvp jacfwd jacobian jacrev jet jit jvp linearize load_graph map "
-                "mesh name offload revolve save_graph scan sharding_constraint sparsity "
-                "stop_gradient switch trace value_and_grad vjp vmap while_loop"
+                "custom_root custom_vjp debug debug_nans eval_shape explain fori_loop from_local "
+                "grad graph_of hessian hvp jacfwd jacobian jacrev jet jit jvp linearize "
+                "load_arrays load_graph map mesh name offload revolve save_arrays save_graph scan "
+                "shard sharding_constraint sparsity stop_gradient switch trace value_and_grad vjp "
+                "vmap while_loop"
             ),
         },
         _other,
@@ -357,39 +358,39 @@ __all__ = [
     "corrcoef", "correlate", "cos", "cosh", "count_nonzero", "cov", "cross", "cumprod", "cumsum",
     "cumulative_prod", "cumulative_sum", "custom_jvp", "custom_linear", "custom_linear_solve",
     "custom_root", "custom_vjp", "debug", "debug_nans", "deg2rad", "degrees", "delete", "diag",
-    "diag_indices", "diag_indices_from", "diagflat", "diagonal", "diff", "digitize", "divide",
-    "divmod", "dot", "dsplit", "dstack", "e", "ediff1d", "einsum", "einsum_path", "empty",
+    "diag_indices", "diag_indices_from", "diagflat", "diagonal", "diff", "digitize", "distributed",
+    "divide", "divmod", "dot", "dsplit", "dstack", "e", "ediff1d", "einsum", "einsum_path", "empty",
     "empty_like", "equal", "erf", "eval_shape", "evaluate", "exp", "exp2", "expand_dims", "expit",
     "explain", "expm1", "extract", "eye", "fabs", "fft", "fill_diagonal", "finfo", "fix",
     "flatnonzero", "flip", "fliplr", "flipud", "float16", "float32", "float64", "float_power",
     "floor", "floor_divide", "fmax", "fmin", "fmod", "fori_loop", "frexp", "from_dlpack",
-    "fromfunction", "full", "full_like", "gcd", "geomspace", "grad", "gradient", "graph_of",
-    "greater", "greater_equal", "heaviside", "hessian", "histogram", "histogram2d",
+    "from_local", "fromfunction", "full", "full_like", "gcd", "geomspace", "grad", "gradient",
+    "graph_of", "greater", "greater_equal", "heaviside", "hessian", "histogram", "histogram2d",
     "histogram_bin_edges", "histogramdd", "host", "hsplit", "hstack", "hvp", "hypot", "i0",
     "identity", "iinfo", "imag", "indices", "inf", "inner", "insert", "int8", "int16", "int32",
     "int64", "interp", "intersect1d", "invert", "isclose", "iscomplex", "iscomplexobj", "isdtype",
     "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal", "isrealobj", "ix_",
     "jacfwd", "jacobian", "jacrev", "jet", "jit", "jvp", "kron", "lcm", "ldexp", "left_shift",
-    "less", "less_equal", "lexsort", "linalg", "linearize", "linspace", "load_graph", "log",
-    "log1p", "log2", "log10", "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "logistic", "logspace", "map", "mask_indices", "matmul", "matrix_transpose",
-    "matvec", "max", "maximum", "may_share_memory", "mean", "median", "mesh", "meshgrid", "min",
-    "minimum", "mod", "modf", "moveaxis", "multiply", "name", "nan", "nan_to_num", "nanargmax",
-    "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin",
-    "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "ndim", "negative",
-    "newaxis", "nextafter", "nonzero", "not_equal", "numpy_functions", "offload", "ones",
-    "ones_like", "outer", "pad", "partition", "percentile", "permute_dims", "pi", "piecewise",
-    "place", "polyadd", "polyder", "polydiv", "polyint", "polymul", "polysub", "polyval",
-    "positive", "pow", "power", "prefer", "prod", "promote_types", "ptp", "put", "put_along_axis",
-    "putmask", "quantile", "rad2deg", "radians", "random", "ravel", "ravel_multi_index", "real",
-    "real_if_close", "reciprocal", "remainder", "repeat", "reshape", "resize", "result_type",
-    "revolve", "right_shift", "rint", "roll", "rollaxis", "rot90", "round", "save_graph", "scan",
-    "searchsorted", "select", "set_default", "setdiff1d", "setxor1d", "shape",
-    "sharding_constraint", "shares_memory", "sign", "signbit", "sin", "sinc", "sinh", "size",
-    "sort", "sort_complex", "spacing", "sparsity", "special", "split", "sqrt", "square", "squeeze",
-    "stack", "std", "stop_gradient", "subtract", "sum", "swapaxes", "switch", "take",
-    "take_along_axis", "tan", "tanh", "tensordot", "tile", "trace", "transpose", "trapezoid",
-    "trapz", "tri", "tril", "tril_indices", "tril_indices_from", "trim_zeros", "triu",
+    "less", "less_equal", "lexsort", "linalg", "linearize", "linspace", "load_arrays", "load_graph",
+    "log", "log1p", "log2", "log10", "logaddexp", "logaddexp2", "logical_and", "logical_not",
+    "logical_or", "logical_xor", "logistic", "logspace", "map", "mask_indices", "matmul",
+    "matrix_transpose", "matvec", "max", "maximum", "may_share_memory", "mean", "median", "mesh",
+    "meshgrid", "min", "minimum", "mod", "modf", "moveaxis", "multiply", "name", "nan",
+    "nan_to_num", "nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean",
+    "nanmedian", "nanmin", "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar",
+    "ndim", "negative", "newaxis", "nextafter", "nonzero", "not_equal", "numpy_functions",
+    "offload", "ones", "ones_like", "outer", "pad", "partition", "percentile", "permute_dims", "pi",
+    "piecewise", "place", "polyadd", "polyder", "polydiv", "polyint", "polymul", "polysub",
+    "polyval", "positive", "pow", "power", "prefer", "prod", "promote_types", "ptp", "put",
+    "put_along_axis", "putmask", "quantile", "rad2deg", "radians", "random", "ravel",
+    "ravel_multi_index", "real", "real_if_close", "reciprocal", "remainder", "repeat", "reshape",
+    "resize", "result_type", "revolve", "right_shift", "rint", "roll", "rollaxis", "rot90", "round",
+    "save_arrays", "save_graph", "scan", "searchsorted", "select", "set_default", "setdiff1d",
+    "setxor1d", "shape", "shard", "sharding_constraint", "shares_memory", "sign", "signbit", "sin",
+    "sinc", "sinh", "size", "sort", "sort_complex", "spacing", "sparsity", "special", "split",
+    "sqrt", "square", "squeeze", "stack", "std", "stop_gradient", "subtract", "sum", "swapaxes",
+    "switch", "take", "take_along_axis", "tan", "tanh", "tensordot", "tile", "trace", "transpose",
+    "trapezoid", "trapz", "tri", "tril", "tril_indices", "tril_indices_from", "trim_zeros", "triu",
     "triu_indices", "triu_indices_from", "true_divide", "trunc", "uint8", "uint16", "uint32",
     "uint64", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values",
     "unravel_index", "unstack", "unwrap", "use", "value_and_grad", "vander", "var", "vdot",

@@ -195,13 +195,12 @@ def check_rank(spec: ShardingSpec, aval: Aval, who: str) -> None:
         )
 
 
-def check_fits(spec: ShardingSpec, mesh: Mesh, aval: Aval, who: str) -> None:
-    """Raise ShardingError if an array cannot be split over a mesh as a spec says."""
+def check_axes(spec: ShardingSpec, mesh: Mesh, aval: Aval, who: str) -> None:
+    """Raise ShardingError if a spec is of another rank, or names an axis that a mesh lacks."""
     check_rank(spec, aval, who)
-    counts = dict(mesh.axes)
     for dimension, axes in enumerate(spec.axes):
         for axis in axes:
-            if axis not in counts:
+            if axis not in mesh.names:
                 raise spec_error(
                     who,
                     f"the mesh has no axis {axis!r}",
@@ -209,8 +208,15 @@ def check_fits(spec: ShardingSpec, mesh: Mesh, aval: Aval, who: str) -> None:
                     dimension,
                     mesh,
                     got=f"{spec} for {aval}",
-                    need=f"axes among {', '.join(counts)} of {mesh}",
+                    need=f"axes among {', '.join(mesh.names)} of {mesh}",
                 )
+
+
+def check_fits(spec: ShardingSpec, mesh: Mesh, aval: Aval, who: str) -> None:
+    """Raise ShardingError if an array cannot be split over a mesh as a spec says."""
+    check_axes(spec, mesh, aval, who)
+    counts = dict(mesh.axes)
+    for dimension, axes in enumerate(spec.axes):
         parts = prod([counts[axis] for axis in axes])
         if aval.shape[dimension] % parts:
             size = aval.shape[dimension]

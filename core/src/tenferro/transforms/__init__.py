@@ -70,7 +70,9 @@ if TYPE_CHECKING:
     from tenferro.transforms.inspection.look import GraphOf, trace
     from tenferro.transforms.saving.load import SavedFunction, load_graph
     from tenferro.transforms.saving.save import save_graph
+    from tenferro.transforms.sharding.checkpoints import load_arrays, save_arrays
     from tenferro.transforms.sharding.constraint import mesh, sharding_constraint
+    from tenferro.transforms.sharding.placing import from_local, shard
 else:
     # generated: lazy names
     __getattr__, __dir__ = later(
@@ -112,7 +114,9 @@ else:
             "inspection.look": "GraphOf trace",
             "saving.load": "SavedFunction load_graph",
             "saving.save": "save_graph",
+            "sharding.checkpoints": "load_arrays save_arrays",
             "sharding.constraint": "mesh sharding_constraint",
+            "sharding.placing": "from_local shard",
         },
     )
     # end generated
@@ -127,10 +131,11 @@ __all__ = [
     "SavedFunction", "SparseResultError", "TangentMismatchError", "UnknownPrimitiveError",
     "associative_scan", "barrier", "batch", "check_grads", "checkpoint", "cond", "custom_jvp",
     "custom_linear", "custom_linear_solve", "custom_root", "custom_vjp", "debug", "debug_nans",
-    "eval_shape", "explain", "fori_loop", "grad", "graph_of", "hessian", "hvp", "jacfwd",
-    "jacobian", "jacrev", "jet", "jit", "jvp", "linearize", "load_graph", "map", "mesh", "name",
-    "offload", "record_program", "revolve", "save_graph", "scan", "sharding_constraint", "sparsity",
-    "stop_gradient", "switch", "trace", "value_and_grad", "vjp", "vmap", "while_loop",
+    "eval_shape", "explain", "fori_loop", "from_local", "grad", "graph_of", "hessian", "hvp",
+    "jacfwd", "jacobian", "jacrev", "jet", "jit", "jvp", "linearize", "load_arrays", "load_graph",
+    "map", "mesh", "name", "offload", "record_program", "revolve", "save_arrays", "save_graph",
+    "scan", "shard", "sharding_constraint", "sparsity", "stop_gradient", "switch", "trace",
+    "value_and_grad", "vjp", "vmap", "while_loop",
 ]
 # end generated
 # fmt: on

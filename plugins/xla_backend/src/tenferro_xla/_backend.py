@@ -34,6 +34,7 @@ from tenferro_xla._jax import (
 from tenferro_xla._mesh import described, is_elsewhere
 from tenferro_xla._operands import NumpyArray, fits, host_array, numpy_dtype, refusal
 from tenferro_xla._options import check_offload, checked_options
+from tenferro_xla._placing import XlaShardedArrays
 from tenferro_xla._raised import keeping, raise_original
 from tenferro_xla._sharded import Layout, ShardedExecutable, donated_before
 
@@ -52,6 +53,7 @@ class XlaBackend(Backend):
         mark_used()
         self.config = config
         self.device = find_device(config.device)
+        self.sharding = XlaShardedArrays(self, self.device)
 
     def asoperand(self, value: Any, aval: Aval) -> Array:
         """Return a jax array: the value itself if it is one, else a copy of a NumPy array or

@@ -17,6 +17,7 @@ from tenferro.backend.spec import hookimpl
 if TYPE_CHECKING:
     from tenferro.backend.base import Backend
     from tenferro.backend.lowering import Lowering
+    from tenferro.backend.sharding import Processes
 
 TENFERRO_PLUGIN = PluginManifest(
     api=(1, 0),
@@ -97,6 +98,13 @@ def tenferro_backend_create(config: BackendConfig) -> Backend:
     """Make the backend."""
     backend: Backend = import_module("tenferro_xla._backend").XlaBackend(config)
     return backend
+
+
+@hookimpl
+def tenferro_backend_processes() -> Processes:
+    """Return JAX's processes."""
+    processes: Processes = import_module("tenferro_xla._processes").XlaProcesses()
+    return processes
 
 
 @hookimpl

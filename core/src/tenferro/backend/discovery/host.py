@@ -272,7 +272,7 @@ class PluginHost:
 
         Raises what ``require`` raises. Raises UnsupportedError: if the backend has no such thing.
         """
-        plugin, hook = self.require(name), "tenferro_backend_processes"
+        plugin, hook = self._store.require(name, BACKENDS), "tenferro_backend_processes"
         if not self._store.loader.implements(plugin.module, hook):
             raise UnsupportedError(
                 f"{name} runs in one process\n  hint       the feature `sharding` has several",

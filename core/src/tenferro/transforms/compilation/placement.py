@@ -50,9 +50,9 @@ class Placement(NamedTuple):
         given = [*call.given, *[call.keywords[name] for name in sorted(call.keywords)]]
         specs: Specs = []
         for (name, prefix), argument in zip(entries, given, strict=True):
-            specs += specs_of(prefix, argument, f"in_shardings[{name!r}]")
+            specs += specs_of(prefix, argument, "jit", f"in_shardings of {name}")
         names = call.names(function)
-        _check(specs, avals, self.mesh, [f"in_shardings: {name}" for name in names])
+        _check(specs, avals, self.mesh, [f"in_shardings of {name}" for name in names])
         return specs
 
     def outputs(self, out_spec: Any, avals: Sequence[Aval]) -> Specs:
@@ -60,8 +60,8 @@ class Placement(NamedTuple):
         # leaves are stand-ins: only the containers around them matter
         stand_ins = [_tree.LEAF] * len(avals)
         tree = _tree.unflatten(out_spec, stand_ins)
-        specs = specs_of(self.out_shardings, tree, "out_shardings")
-        _check(specs, avals, self.mesh, ["out_shardings"] * len(specs))
+        specs = specs_of(self.out_shardings, tree, "jit", "out_shardings")
+        _check(specs, avals, self.mesh, [f"out_shardings, result {i}" for i in range(len(specs))])
         return specs
 
     def constrained(self, arrays: Sequence[Any], specs: Specs) -> list[Any]:
@@ -150,6 +150,7 @@ def _check(specs: Specs, avals: Sequence[Aval], mesh: Mesh, names: Sequence[str]
         if spec is None:
             continue
         try:
-            check_fits(spec, mesh, aval, name)
+            check_fits(spec, mesh, aval, "jit")
         except ShardingError as error:
+            error.add_note(f"  where      {name}")
             raise at_user_line(error) from None

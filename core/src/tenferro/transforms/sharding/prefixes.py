@@ -21,7 +21,7 @@ from tenferro.transforms.recording import tree as _tree
 Specs = list[ShardingSpec | None]
 
 
-def specs_of(prefix: Any, tree: Any, who: str) -> Specs:
+def specs_of(prefix: Any, tree: Any, who: str, place: str = "") -> Specs:
     """Return the spec of each leaf of a tree, None where the prefix says nothing.
 
     Raises ShardingError: if the prefix does not match the tree, naming the place.
@@ -29,6 +29,8 @@ def specs_of(prefix: Any, tree: Any, who: str) -> Specs:
     try:
         return _specs(prefix, tree, who)
     except ShardingError as error:
+        if place:
+            error.add_note(f"  where      {place}")
         raise at_user_line(error) from None
 
 
@@ -48,7 +50,7 @@ def _specs(prefix: Any, tree: Any, who: str) -> Specs:
     pairs = zip(names, children, strict=True)
     for number, (name, child) in enumerate(pairs):
         entry = entries[number] if not isinstance(entries, Mapping) else entries.get(name)
-        found += _specs(entry, child, f"{who}[{name!r}]")
+        found += _specs(entry, child, who)
     if isinstance(entries, Mapping) and set(entries) - set(names):
         raise _mismatch(prefix, tree, names, who)
     return found

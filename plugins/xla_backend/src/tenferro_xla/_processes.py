@@ -1,0 +1,85 @@
+"""The processes of one program, connected by JAX's own service.
+
+Must be imported before JAX has started its devices, and starts none. Read next: ``_agreement.py``.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+
+import jax
+
+from tenferro.backend import ProcessError
+from tenferro.backend.sharding import Processes
+from tenferro_xla._agreement import exchange, set_wait
+
+_meetings = count(1)
+
+
+class XlaProcesses(Processes):
+    """JAX's processes."""
+
+    def connect(
+        self,
+        address: str | None,
+        count: int | None,
+        index: int | None,
+        *,
+        start_seconds: int,
+        heartbeat_seconds: int,
+        wait_seconds: float,
+    ) -> None:
+        """Connect; where all is given, JAX does not look for a system that started the processes.
+
+        That search asks the network for services of clouds, which takes minutes where none answers.
+        """
+        is_stated = None not in (address, count, index)
+        settings = {"cluster_detection_method": "deactivate"} if is_stated else {}
+        try:
+            jax.distributed.initialize(
+                address,
+                count,
+                index,
+                initialization_timeout=start_seconds,
+                heartbeat_timeout_seconds=heartbeat_seconds,
+                **settings,  # type: ignore[arg-type]
+            )
+        except (RuntimeError, ValueError, TypeError) as error:
+            raise _not_connected(error) from error
+        set_wait(wait_seconds)
+
+    def disconnect(self) -> None:
+        """Leave; JAX waits for the others."""
+        jax.distributed.shutdown()
+
+    @property
+    def index(self) -> int:
+        """The number of this process."""
+        return jax.process_index() if jax.distributed.is_initialized() else 0
+
+    @property
+    def count(self) -> int:
+        """The number of processes."""
+        return jax.process_count() if jax.distributed.is_initialized() else 1
+
+    def wait(self, what: str) -> None:
+        """Wait for all others at the n-th meeting point."""
+        if self.count > 1:
+            exchange(f"meeting/{next(_meetings)}", what, what)
+
+
+def _not_connected(error: Exception) -> ProcessError:
+    text = str(error).strip().partition("\n")[0]
+    hints = {
+        "should only be called once": "the processes are connected already; leave this call out",
+        "before any JAX": "call it first, before anything is computed by JAX or on this backend",
+        "must be defined": "give address, processes and process; no system was found that says them",
+        "should be defined": "give address, processes and process; no system was found that says"
+        " them",
+    }
+    hint = next((hints[words] for words in hints if words in text), "")
+    lines = ["xla: this process cannot be connected to the others", f"  because    {text[:300]}"]
+    lines += [f"  hint       {hint}"] if hint else []
+    return ProcessError("\n".join(lines), backend="xla", processes=())
+
+
