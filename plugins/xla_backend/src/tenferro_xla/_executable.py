@@ -41,7 +41,7 @@ from tenferro_xla._options import CompileOptions
 from tenferro_xla._policy import policy_for
 from tenferro_xla._raised import raise_original
 from tenferro_xla._segments import plan_segments
-from tenferro_xla._sharded import Layout, ShardedExecutable
+from tenferro_xla._sharded import Layout, ShardedExecutable, has_constraints
 
 _Compiled = tuple[
     tuple[CompiledSegment, ...], dict[int, Any]
@@ -71,7 +71,8 @@ class XlaExecutable(Executable):
         self._compiled: dict[Device, _Compiled] = {}
         self._own: tuple[_Compiled, _Direct] | None = None  # None: released, see `_mappings.py`
         self.used = True
-        self._load()
+        if not has_constraints(program):  # else operands say for which devices it is compiled
+            self._load()
         register(self)
 
     # ---- compiling -------------------------------------------------------------------------------
@@ -123,6 +124,8 @@ class XlaExecutable(Executable):
         if len(operands) != len(self._dtypes):
             check_operand_count(self.program, operands)
         ready, from_host = self._ready(operands)
+        if self._own is None and _are_spread(ready):
+            return self._spread(ready)
         (steps, held), direct = self._own or self._load()
         self.used = True
         try:
@@ -189,7 +192,7 @@ class XlaExecutable(Executable):
         for operand, aval, name in named:
             if not fits(operand, aval):
                 raise refusal(operand, aval, name) from error
-        if any([is_array(x) and is_spread(x) for x in operands]):
+        if _are_spread(operands):
             return self._spread(operands)
         device = self._device_of(operands, error)
         if device == self.device and not setting("jax_disable_jit"):
@@ -300,6 +303,11 @@ class XlaExecutable(Executable):
 
 
 _own_types: set[type] = set()  # the classes of arrays met so far; asking jax takes a microsecond
+
+
+def _are_spread(operands: Sequence[Any]) -> bool:
+    """Return True if an operand lies on several devices."""
+    return any([is_array(x) and is_spread(x) for x in operands])
 
 
 def _is_own(operand: Any) -> bool:

@@ -33,6 +33,8 @@ class XlaProcesses(Processes):
 
         That search asks the network for services of clouds, which takes minutes where none answers.
         """
+        if jax.distributed.is_initialized():
+            raise _not_connected("it is connected already", "leave the second call out")
         is_stated = None not in (address, count, index)
         settings = {"cluster_detection_method": "deactivate"} if is_stated else {}
         try:
@@ -45,7 +47,8 @@ class XlaProcesses(Processes):
                 **settings,  # type: ignore[arg-type]
             )
         except (RuntimeError, ValueError, TypeError) as error:
-            raise _not_connected(error) from error
+            text = str(error).strip().partition("\n")[0]
+            raise _not_connected(text[:300], _hint(text)) from error
         set_wait(wait_seconds)
 
     def disconnect(self) -> None:
@@ -68,18 +71,19 @@ class XlaProcesses(Processes):
             exchange(f"meeting/{next(_meetings)}", what, what)
 
 
-def _not_connected(error: Exception) -> ProcessError:
-    text = str(error).strip().partition("\n")[0]
-    hints = {
-        "should only be called once": "the processes are connected already; leave this call out",
-        "before any JAX": "call it first, before anything is computed by JAX or on this backend",
-        "must be defined": "give address, processes and process; no system was found that says them",
-        "should be defined": "give address, processes and process; no system was found that says"
-        " them",
-    }
-    hint = next((hints[words] for words in hints if words in text), "")
-    lines = ["xla: this process cannot be connected to the others", f"  because    {text[:300]}"]
-    lines += [f"  hint       {hint}"] if hint else []
-    return ProcessError("\n".join(lines), backend="xla", processes=())
+def _not_connected(because: str, hint: str) -> ProcessError:
+    return ProcessError(
+        "xla: this process cannot be connected to the others\n"
+        f"  because    {because}\n"
+        f"  hint       {hint}",
+        backend="xla",
+        processes=(),
+    )
 
 
+def _hint(text: str) -> str:
+    if "before any JAX" in text:
+        return "call it first, before anything is computed by JAX or on this backend"
+    if "defined" in text:
+        return "give address, processes and process; no system was found that says them"
+    return "look whether the address is that of process 0, free, and reachable from here"

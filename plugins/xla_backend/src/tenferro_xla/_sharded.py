@@ -10,7 +10,7 @@ Read next: ``_agreement.py`` and ``_collectives.py``.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from threading import RLock
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ import numpy as np
 from tenferro.backend import UnsupportedError
 from tenferro.backend.base import Backend, Executable, Timing, Timings
 from tenferro.computegraph import CompiledProgram, OperandError, check_operand_count
-from tenferro.primitives import Mesh, ShardingSpec
+from tenferro.primitives import Mesh, ShardingConstraint, ShardingSpec
 from tenferro_xla._agreement import agree_on
 from tenferro_xla._collectives import collectives
 from tenferro_xla._compile import own_settings
@@ -304,8 +304,8 @@ def donated_before(name: str) -> OperandError:
     )
 
 
-def check_callbacks(program: CompiledProgram, backend: Backend) -> None:
-    """Raise UnsupportedError if a program calls back into Python, which runs on one device."""
+def operations_in(program: CompiledProgram) -> Iterator[Any]:
+    """Yield the operations of a program and of the bodies in it, each once."""
     waiting = [instruction.operation for instruction in program.instructions]
     seen: set[Any] = set()
     while waiting:
@@ -313,9 +313,21 @@ def check_callbacks(program: CompiledProgram, backend: Backend) -> None:
         if operation in seen:
             continue
         seen.add(operation)
+        yield operation
+        for _, body in getattr(operation, "bodies", ()):
+            waiting += [inner for inner, _ in body.equations]
+
+
+def has_constraints(program: CompiledProgram) -> bool:
+    """Return True if a program says how a value is split."""
+    return any([type(operation) is ShardingConstraint for operation in operations_in(program)])
+
+
+def check_callbacks(program: CompiledProgram, backend: Backend) -> None:
+    """Raise UnsupportedError if a program calls back into Python, which runs on one device."""
+    for operation in operations_in(program):
         key = getattr(operation, "key", "")
-        lacks = not _has_lowering(backend, operation)
-        if key in _CALLBACKS or lacks:
+        if key in _CALLBACKS or not _has_lowering(backend, operation):
             raise UnsupportedError(
                 f"xla: {key or operation} calls back into Python, which a program for a mesh"
                 " cannot\n"
@@ -324,8 +336,6 @@ def check_callbacks(program: CompiledProgram, backend: Backend) -> None:
                 feature="callbacks in programs for a mesh",
                 instead="",
             )
-        for _, body in getattr(operation, "bodies", ()):
-            waiting += [inner for inner, _ in body.equations]
 
 
 def _has_lowering(backend: Backend, operation: Any) -> bool:

@@ -11,12 +11,14 @@ graph.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
+from zlib import crc32
 
 from tenferro._runtime import CollectorPaused
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.evaluation.shared_scalars import split_shared_scalars
-from tenferro.computegraph import MaterializedGraph, ProgramCache
+from tenferro.computegraph import MaterializedGraph, Operation, ProgramCache, operation_text
 from tenferro.computegraph._keys import SHARED_SERIAL
 from tenferro.computegraph._materialize import MaterializedNode, Structure
 
@@ -109,11 +111,11 @@ def _in_order(node: MaterializedNode, colors: Sequence[int]) -> Sequence[int]:
 
 def _colors(graph: MaterializedGraph) -> list[int]:
     """Hash, for each value, the computation that makes it and the computations that use it."""
-    below = [hash((key.aval, key.serial >= SHARED_SERIAL)) for key in graph.inputs]
+    below = [hash((_color(key.aval), key.serial >= SHARED_SERIAL)) for key in graph.inputs]
     below += [0] * (len(graph.avals) - len(below))
     for node in graph.nodes:
         given = [below[i] for i in node.inputs]
-        made = hash((node.operation, *(sorted(given) if node.operation.commutative else given)))
+        made = hash((_color(node.operation), *(sorted(given) if node.operation.commutative else given)))
         for slot, output in enumerate(node.outputs):
             below[output] = made + slot
     uses: list[list[int]] = [[] for _ in below]
@@ -127,6 +129,17 @@ def _colors(graph: MaterializedGraph) -> list[int]:
         for position, i in enumerate(node.inputs):
             uses[i].append(hash((above, position if ordered else -1)))
     return [hash((made, *sorted(use))) for made, use in zip(below, uses, strict=True)]
+
+
+@lru_cache(maxsize=4096)
+def _color(part: Any) -> int:
+    """Return a number for an operation or aval, the same in all processes of one program.
+
+    Hashes of texts differ from process to process. What is alike in the text of an equation is
+    alike here, which costs no more than a second form.
+    """
+    text = operation_text(part) if isinstance(part, Operation) else str(part)
+    return crc32(text.encode())
 
 
 def _walk(

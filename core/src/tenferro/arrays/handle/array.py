@@ -23,6 +23,7 @@ from tenferro.arrays.handle.flat import Flat
 from tenferro.arrays.handle.looks import number_in
 from tenferro.arrays.handle.traces import is_followed, is_traced, note_conversion, refuse_leaked
 from tenferro.arrays.registry import FUNCTIONS
+from tenferro.backend._errors import SpansProcessesError
 from tenferro.computegraph import UNKNOWN, ValueKey
 from tenferro.primitives._boundary import bounded, refusal
 from tenferro.primitives._handle import Handle
@@ -35,6 +36,13 @@ PLAIN_UFUNCS: dict[Any, Callable[..., Any]] = {}  # those of one operand that we
 _last_body = 0  # number of the loop body or branch whose recording began last
 _new = object.__new__
 EVALUATE: list[Callable[..., Any]] = []  # filled by `evaluation/evaluate.py`
+
+
+def _spanning(error: SpansProcessesError) -> str:
+    """Return what is printed of an array of which this process has a part alone."""
+    fact, *lines = str(error).splitlines()
+    rest = "; ".join([" ".join(line.split()) for line in lines])
+    return f"Array({fact.partition(': ')[2]}; {rest})"
 
 
 class Array(Handle):
@@ -180,7 +188,10 @@ class Array(Handle):
     def __repr__(self) -> str:
         if self.key.operand is UNKNOWN and not evaluable(self.key):
             return f"Array({self.aval}, abstract)"
-        text = repr(self._concrete("repr()")[...])
+        try:
+            text = repr(self._concrete("repr()")[...])
+        except SpansProcessesError as error:
+            return _spanning(error)
         return f"Array({text.removeprefix('array(').removesuffix(')')})"
 
     def _repr_html_(self) -> str:
@@ -190,7 +201,10 @@ class Array(Handle):
     def __str__(self) -> str:
         if self.key.operand is UNKNOWN and not evaluable(self.key):
             return repr(self)
-        return str(self._concrete("str()"))
+        try:
+            return str(self._concrete("str()"))
+        except SpansProcessesError as error:
+            return _spanning(error)
 
     @bounded("format")
     def __format__(self, spec: str) -> str:

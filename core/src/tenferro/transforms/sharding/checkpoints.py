@@ -26,7 +26,7 @@ from tenferro.primitives._mesh import check_fits
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.sharding import files
 from tenferro.transforms.sharding.files import Part, Stored
-from tenferro.transforms.sharding.placing import _check_mesh, placed, sharding_backend
+from tenferro.transforms.sharding.placing import check_mesh, host_value, placed, sharding_backend
 from tenferro.transforms.sharding.prefixes import specs_of
 
 __all__ = ["load_arrays", "save_arrays"]
@@ -99,7 +99,7 @@ def _written(directory: str, array: Array, index: int) -> Stored:
     regions: Sequence[tuple[Region, Any]]
     if backend.sharding is None or not backend.owns(operand):
         whole = tuple([(0, size) for size in aval.shape])
-        taken = backend.to_numpy(backend.asoperand(operand, aval)) if index == 0 else None
+        taken = host_value(operand, aval) if index == 0 else None
         regions = [] if taken is None else [(whole, taken)]
     else:
         regions = backend.sharding.parts(operand)
@@ -161,7 +161,7 @@ def load_arrays(
             _read(reader, one, tuple(region)) for one, region in zip(stored, whole, strict=True)
         ]
         return _tree.unflatten(structure, found)
-    _check_mesh("load_arrays", mesh)
+    check_mesh("load_arrays", mesh)
     chosen = sharding_backend("load_arrays", backend)
     avals = [Aval(one.shape, one.dtype) for one in stored]
     tree = _tree.unflatten(structure, avals)

@@ -13,6 +13,7 @@ from tenferro.arrays import Array, as_array
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.evaluation.evaluate import evaluate_keys
 from tenferro.backend import Backend, ShardedArrays, UnsupportedError, host, select_backend
+from tenferro.backend._snapshots import is_numpy
 from tenferro.backend.select import backend_of
 from tenferro.computegraph import new_leaf
 from tenferro.primitives import Aval, Mesh, ShardingSpec
@@ -66,7 +67,7 @@ def shard(x: Any, mesh: Mesh, spec: Any, *, backend: str | Backend | None = None
     >>> mesh = tn.mesh({"data": 1})
     >>> x = tn.shard(np.ones((4, 2)), mesh, ("data", None))  # doctest: +SKIP
     """
-    _check_mesh("shard", mesh)
+    check_mesh("shard", mesh)
     chosen = sharding_backend("shard", backend)
     leaves, structure = _tree.flatten(x)
     specs = specs_of(spec, x, "shard")
@@ -80,7 +81,7 @@ def _placed(who: str, backend: Backend, leaf: Any, mesh: Mesh, spec: ShardingSpe
     _checked(check_fits, spec, mesh, array.aval, who)
     evaluate_keys([array.key], who)
     operand = array.key.operand
-    host_array = backend_of(operand).to_numpy(backend_of(operand).asoperand(operand, array.aval))
+    host_array = host_value(operand, array.aval)
     return placed(
         backend,
         array.aval,
@@ -88,6 +89,14 @@ def _placed(who: str, backend: Backend, leaf: Any, mesh: Mesh, spec: ShardingSpe
         spec,
         lambda region: host_array[tuple([slice(*bounds) for bounds in region])],
     )
+
+
+def host_value(operand: Any, aval: Aval) -> Any:
+    """Return an operand as a NumPy array."""
+    if is_numpy(operand):
+        return operand
+    owner = backend_of(operand)
+    return owner.to_numpy(owner.asoperand(operand, aval))
 
 
 def placed(
@@ -135,7 +144,7 @@ def from_local(rows: Any, mesh: Mesh, spec: Any, *, backend: str | Backend | Non
     >>> mesh = tn.mesh({"data": 1})
     >>> x = tn.from_local(np.ones((4, 2)), mesh, ("data", None))  # doctest: +SKIP
     """
-    _check_mesh("from_local", mesh)
+    check_mesh("from_local", mesh)
     chosen = sharding_backend("from_local", backend)
     numpy = import_module("numpy")
     leaves, structure = _tree.flatten(rows)
@@ -199,7 +208,8 @@ def no_sharding(name: str) -> UnsupportedError:
     )
 
 
-def _check_mesh(who: str, mesh: object) -> None:
+def check_mesh(who: str, mesh: object) -> None:
+    """Raise ShardingError for anything but a mesh."""
     if not isinstance(mesh, Mesh):
         need = 'tn.mesh({"data": 4}) or the like'
         raise at_user_line(

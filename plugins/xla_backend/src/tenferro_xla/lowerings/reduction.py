@@ -24,6 +24,7 @@ from tenferro.primitives.reduction import (
     ReduceProd,
     ReduceSum,
 )
+from tenferro_xla._mesh import mesh_in_force
 from tenferro_xla.lowerings._numeric import is_nan
 
 lowerings = Lowerings()
@@ -46,6 +47,8 @@ def reduce_max(op: ReduceMax, x: Array) -> Array:
     """Take the largest over axes; nan wins."""
     if x.dtype.kind in "biu":
         return lax.reduce_max(x, op.axes)
+    if mesh_in_force() is not None:
+        return _or_nan(lax.reduce_max(x, op.axes), x, op.axes)
     return _extremum(x, -np.inf, lax.ge, op.axes)
 
 
@@ -54,6 +57,8 @@ def reduce_min(op: ReduceMin, x: Array) -> Array:
     """Take the smallest over axes; nan wins."""
     if x.dtype.kind in "biu":
         return lax.reduce_min(x, op.axes)
+    if mesh_in_force() is not None:
+        return _or_nan(lax.reduce_min(x, op.axes), x, op.axes)
     return _extremum(x, np.inf, lax.le, op.axes)
 
 
@@ -67,6 +72,15 @@ def _extremum(
 
     found: Array = lax.reduce(x, np.array(start, x.dtype), better, axes)
     return found
+
+
+def _or_nan(found: Array, x: Array, axes: tuple[int, ...]) -> Array:
+    """Return nan where an element was nan, in reductions that devices can do together.
+
+    They know `max` and `min`, which may lose a nan, and no other comparison.
+    """
+    has_nan = lax.reduce_or(is_nan(x), axes)
+    return lax.select(has_nan, lax.full_like(found, np.nan), found)
 
 
 @lowerings.register(ReduceAnd)

@@ -1,0 +1,140 @@
+"""One of several processes: `worker.py SCENARIO ADDRESS PROCESSES PROCESS FOLDER`.
+
+Each scenario prints what `test_processes.py` compares, or raises.
+"""
+
+import os
+import sys
+
+os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=2"
+
+import numpy as np
+
+import tenferro as tn
+
+scenario, address, processes, process, folder = sys.argv[1:]
+processes, process = int(processes), int(process)
+DEVICES = 2 * processes
+
+
+def normal(*shape, seed=0):
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+def connect(**settings):
+    tn.distributed.initialize(address, processes, process, **settings)
+
+
+def loss(w, x):
+    return np.mean(np.tanh(tn.sharding_constraint(x @ w, ("data", None))) ** 2)
+
+
+def rows_of(x):
+    """The rows of this process."""
+    return np.array_split(x, processes)[process]
+
+
+def refused(kind, call):
+    """The error that a call must raise."""
+    try:
+        call()
+    except kind as error:
+        return error
+    raise AssertionError(f"no {kind.__name__}")
+
+
+def laws():
+    connect()
+    assert (tn.distributed.process_count(), tn.distributed.process_index()) == (processes, process)
+    mesh = tn.mesh({"data": processes, "model": 2})
+    x, w = normal(8 * processes, 6), normal(6, 4, seed=1)
+    split = tn.from_local(rows_of(x), mesh, ("data", None))
+    assert split.shape == x.shape
+    g = tn.jit(
+        tn.value_and_grad(loss),
+        backend="xla",
+        mesh=mesh,
+        in_shardings={"x": ("data", None), "w": (None, "model")},
+        out_shardings=(),
+    )
+    shared = tn.shard(w, mesh, (None, "model"))
+    value, slope = g(shared, split)
+    h = np.tanh(x @ w)
+    np.testing.assert_allclose(float(value), np.mean(h**2), rtol=1e-13)
+    wanted = x.T @ (2 * h * (1 - h**2)) / h.size
+    np.testing.assert_allclose(np.asarray(slope), wanted, rtol=1e-12, atol=1e-15)
+    # without jit, programs run where their operands are
+    np.testing.assert_allclose(float(np.sum(split * 2)), np.sum(x) * 2, rtol=1e-12)
+
+    error = refused(tn.SpansProcessesError, lambda: np.asarray(split))
+    assert "out_shardings=()" in str(error) and "f64" in str(error)
+    assert "parts" in repr(split) and "out_shardings=()" in repr(split)
+    assert "parts" in str(split)
+    error = refused(tn.UnsupportedError, lambda: g(shared, x))
+    assert error.instead == "tn.from_local"
+    whole = tn.jit(lambda x: x, backend="xla", mesh=mesh, out_shardings=())(split)
+    np.testing.assert_array_equal(np.asarray(whole), x)
+    np.testing.assert_array_equal(np.asarray(g(shared, tn.shard(x, mesh, ("data", None)))[1]), slope)
+
+    path = os.path.join(folder, "arrays")
+    tn.save_arrays(path, {"x": split, "w": shared, "step": 3})
+    flat = tn.mesh({"all": DEVICES})
+    again = tn.load_arrays(path, flat, {"x": ("all", None), "w": (("all",) if False else (None, None))})
+    summed = tn.jit(lambda t: np.sum(t["x"], axis=0), backend="xla", mesh=flat, out_shardings=())
+    np.testing.assert_allclose(np.asarray(summed(again)), np.sum(x, axis=0), rtol=1e-12)
+    alone = tn.load_arrays(path)
+    np.testing.assert_array_equal(alone["x"], x)
+    np.testing.assert_array_equal(alone["w"], w)
+    assert alone["step"] == 3
+    tn.distributed.wait("the end")
+    print("laws hold")
+
+
+def different():
+    connect()
+    mesh = tn.mesh({"data": DEVICES})
+    x = tn.from_local(np.ones((2, 3)), mesh, ("data", None))
+    power = 2 + process
+    f = tn.jit(lambda x: np.sum(x**power), backend="xla", mesh=mesh)
+    error = refused(tn.ProgramsDifferError, lambda: f(x))
+    assert error.program == 1 and error.processes
+    same = tn.jit(lambda x: np.sum(x**2), backend="xla", mesh=mesh, out_shardings=())
+    assert float(same(x)) == 6.0 * processes  # the processes go on
+    print("differ:", str(error).splitlines()[0])
+
+
+def absent():
+    connect(wait_seconds=4)
+    mesh = tn.mesh({"data": DEVICES})
+    x = tn.from_local(np.ones((2, 3)), mesh, ("data", None))
+    if process == 0:
+        error = refused(tn.ProcessError, lambda: np.sum(x).item())
+    else:
+        error = refused(tn.ProcessError, lambda: tn.distributed.wait("another place"))
+    print("absent:", error.processes, str(error).splitlines()[0])
+
+
+def dead():
+    connect(heartbeat_seconds=10)
+    mesh = tn.mesh({"data": DEVICES})
+    x = tn.from_local(np.ones((2, 3)), mesh, ("data", None))
+    f = tn.jit(lambda x: np.sum(x**2), backend="xla", mesh=mesh, out_shardings=())
+    assert float(f(x)) == 6.0 * processes
+    if process == 1:
+        os._exit(3)
+    while True:
+        float(f(x))  # the runtime ends this process, which waits for the one that died
+
+
+def unfit():
+    connect()
+    half = tn.mesh({"data": 2})
+    error = refused(tn.UnsupportedError, lambda: tn.shard(np.ones(4), half, ("data",)))
+    assert "without a device" in str(error)
+    error = refused(tn.ProcessError, connect)
+    assert "connected already" in str(error)
+    print("refused")
+
+
+{f.__name__: f for f in (laws, different, absent, dead, unfit)}[scenario]()

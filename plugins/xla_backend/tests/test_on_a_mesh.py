@@ -1,0 +1,30 @@
+"""Tests on eight virtual devices, each file in a process of its own.
+
+How many devices the CPU has is set before JAX starts, so these tests cannot run in the process of
+the others: `on_a_mesh/conftest.py` keeps them from being collected here.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parent / "on_a_mesh"
+DEVICES = "--xla_force_host_platform_device_count=8"
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("test_*.py")))
+def test_on_eight_devices(name):
+    flags = f"{os.environ.get('XLA_FLAGS', '')} {DEVICES}"
+    environment = {**os.environ, "XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu", "TENFERRO_MESH": "8"}
+    environment.pop("PYTEST_ADDOPTS", None)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:xdist", FOLDER / f"{name}.py"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

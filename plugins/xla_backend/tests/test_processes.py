@@ -1,0 +1,80 @@
+"""Several processes on this machine, connected over gloo, each with two virtual devices.
+
+Time limits end a hang and decide nothing else.
+"""
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+WORKER = Path(__file__).parent / "in_processes" / "worker.py"
+SECONDS = 300
+
+
+def free_address():
+    """An address at which nothing listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{probe.getsockname()[1]}"
+
+
+def run(scenario, processes, folder):
+    """(exit code, what it printed, what it complained of) of each process."""
+    address = free_address()
+    started = [
+        subprocess.Popen(
+            [sys.executable, WORKER, scenario, address, str(processes), str(process), folder],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for process in range(processes)
+    ]
+    try:
+        texts = [process.communicate(timeout=SECONDS) for process in started]
+    finally:
+        for process in started:
+            process.kill()
+    return [(p.returncode, *text) for p, text in zip(started, texts, strict=True)]
+
+
+def finished(scenario, processes, folder):
+    """What each process printed last; all must have ended well."""
+    found = run(scenario, processes, folder)
+    assert [code for code, *_ in found] == [0] * processes, found
+    return [printed.strip().splitlines()[-1] for _, printed, _ in found]
+
+
+def test_two_processes_compute_what_one_computes(tmp_path):
+    """Values, gradients, arrays in files; arrays that span processes say what to do"""
+    assert finished("laws", 2, tmp_path) == ["laws hold"] * 2
+
+
+def test_four_processes_compute_what_one_computes(tmp_path):
+    assert finished("laws", 4, tmp_path) == ["laws hold"] * 4
+
+
+def test_different_programs_are_an_error_in_each_process(tmp_path):
+    text = "differ: xla: the processes have come to different programs, as number 1 of each"
+    assert finished("different", 2, tmp_path) == [text] * 2
+
+
+def test_a_process_that_does_not_come_is_named(tmp_path):
+    first, second = finished("absent", 2, tmp_path)
+    assert first.startswith("absent: (1,) xla: process 1 has not come to program 1")
+    assert second.startswith("absent: (0,) xla: process 0 has not come to another place")
+
+
+def test_a_process_that_dies_ends_the_others_with_a_message(tmp_path):
+    """The runtime ends them, because what they wait for will never come"""
+    (code, _, complaint), (dead, *_) = run("dead", 2, tmp_path)
+    assert dead == 3
+    assert code != 0
+    assert "another task died" in complaint or "unhealthy" in complaint
+
+
+def test_meshes_of_some_processes_are_refused(tmp_path):
+    assert finished("unfit", 2, tmp_path) == ["refused"] * 2
