@@ -56,6 +56,12 @@ SLOW = (
         5,
         "JAX compiles each in seven ways",
     ),
+    Slow(
+        "plugins/xla_backend/tests/test_on_a_mesh.py::test_on_eight_devices[test_laws]",
+        0,
+        "XLA compiles each program for one device and for eight",
+    ),
+    Slow("plugins/xla_backend/tests/test_processes.py", 0, "processes start, and wait for others"),
     Slow("plugins/xla_backend/tests/test_segments.py", 3, "long programs, each compiled anew"),
     Slow(f"{ON}/control/test_loops.py", 9, _COMPILED, "xla"),
     Slow(f"{ON}/array/test_assignment.py", 10, _COMPILED, "xla"),
@@ -91,12 +97,20 @@ XLA_DEEP = (
     f"{ON}/transforms/test_singular_points.py",
 )
 
+#: These are in `deep` alone.
+DEEP = (
+    "plugins/xla_backend/tests/test_processes.py::test_four_processes_compute_what_one_computes",
+)
+
 
 def in_tier(names: list[str], tier: str, over: str) -> list[bool]:
     """Return for each test, by its name from the root of the repository, whether a tier runs it."""
     if tier == "deep":
         return [True] * len(names)
-    full = [over != "xla" or _in_full_over_xla(name) for name in names]
+    full = [
+        (over != "xla" or _in_full_over_xla(name)) and not any(is_under(name, x) for x in DEEP)
+        for name in names
+    ]
     quick = [a and b for a, b in zip(full, _quick(names, over), strict=True)]
     if tier == "quick":
         return quick

@@ -9,6 +9,7 @@ NAMES = [
     "core/tests/on_backend/transforms/test_vmap.py::test_one",
     *[f"core/tests/on_backend/array/test_indexing.py::test_many[{i}]" for i in range(20)],
     *[f"plugins/numpy_backend/tests/test_regions.py::test_some[{i}]" for i in range(20)],
+    "plugins/xla_backend/tests/test_processes.py::test_four_processes_compute_what_one_computes",
 ]
 
 
@@ -19,7 +20,7 @@ def tiers(root):
 
 def test_what_is_named_exists(root, tiers):
     rows = [row.tests for row in tiers["SLOW"]]
-    for place in (*rows, *tiers["XLA_FULL"], *tiers["XLA_DEEP"]):
+    for place in (*rows, *tiers["XLA_FULL"], *tiers["XLA_DEEP"], *tiers["DEEP"]):
         path, _, function = place.partition("::")
         assert (root / path).exists(), place
         text = (root / path).read_text("utf-8") if function else ""
@@ -39,6 +40,7 @@ def test_quick_and_rest_are_full(tiers, over):
     pairs = zip(chosen["quick"], chosen["rest"], chosen["full"], strict=True)
     assert all((q + r, q or r) == (f, f) for q, r, f in pairs)
     assert all(chosen["deep"])
+    assert not chosen["full"][-1]
 
 
 def test_of_parameters_the_first_is_kept(tiers):

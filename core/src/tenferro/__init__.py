@@ -147,10 +147,11 @@ if TYPE_CHECKING:
     from tenferro.transforms import (
         FunctionExplanation, GraphOf, PrimitiveExplanation, SavedFunction, associative_scan,
         barrier, check_grads, checkpoint, cond, custom_jvp, custom_linear, custom_linear_solve,
-        custom_root, custom_vjp, debug, debug_nans, eval_shape, explain, fori_loop, from_local, grad, graph_of,
-        hessian, hvp, jacfwd, jacobian, jacrev, jet, jit, jvp, linearize, load_arrays, load_graph, map, name,
-        mesh, offload, revolve, save_arrays, save_graph, scan, shard, sharding_constraint, sparsity, stop_gradient, switch, trace, value_and_grad,
-        vjp, vmap, while_loop,
+        custom_root, custom_vjp, debug, debug_nans, eval_shape, explain, fori_loop, from_local,
+        grad, graph_of, hessian, hvp, jacfwd, jacobian, jacrev, jet, jit, jvp, linearize,
+        load_arrays, load_graph, map, mesh, name, offload, revolve, save_arrays, save_graph, scan,
+        shard, sharding_constraint, sparsity, stop_gradient, switch, trace, value_and_grad, vjp,
+        vmap, while_loop,
     )
     # generated: functions
     from tenferro.arrays.functions.applying import apply_along_axis, apply_over_axes

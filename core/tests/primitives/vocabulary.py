@@ -316,6 +316,7 @@ def _others():
     return {
         p.Polygamma: _unary(lambda x: p.polygamma(1, x), "f64"),
         p.Bitcast: _unary(lambda x: p.bitcast(x, "i64"), "f64"),
+        p.ShardingConstraint: _unary(lambda x: p.sharding_constraint(x, (None,) * x.ndim)),
         p.OptimizationBarrier: _unary(lambda x: p.optimization_barrier([x])[0])
         + _binary(lambda x, y: p.optimization_barrier([x, y])[1]),
         p.Eq: _binary(p.eq),

@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 
+import tenferro as tn
 from tenferro import primitives as tp
 from tenferro.backend import PluginHost, UnsupportedError
 from tenferro.computegraph import OperandError, compile_program, flatten
@@ -59,6 +60,27 @@ def test_sharding_is_refused(backend, program):
     made = program(tp.neg, np.ones(2))
     with pytest.raises(UnsupportedError):
         backend.compile(made, made.input_avals, {"mesh": object()})
+
+
+def test_a_mesh_is_refused_at_the_call():
+    mesh = tn.mesh({"data": 2})
+    for options in ({"mesh": mesh}, {"mesh": mesh, "in_shardings": (("data",),)}):
+        with pytest.raises(UnsupportedError, match="no sharding") as caught:
+            tn.jit(np.sin, backend="numpy", **options)(np.ones(2))
+        assert (caught.value.backend, caught.value.instead) == ("numpy", "xla")
+    with pytest.raises(UnsupportedError, match="cannot split arrays"):
+        tn.shard(np.ones(2), mesh, ("data",), backend="numpy")
+    with pytest.raises(UnsupportedError, match="one process"):
+        tn.distributed.process_count(backend="numpy")
+
+
+def test_arrays_of_numpy_are_saved_and_loaded_without_a_mesh(tmp_path):
+    tree = {"a": [np.arange(6.0).reshape(2, 3), 2.5], "b": (tn.asarray([1, 2]), None)}
+    tn.save_arrays(tmp_path, tree)
+    found = tn.load_arrays(tmp_path)
+    np.testing.assert_array_equal(found["a"][0], tree["a"][0])
+    np.testing.assert_array_equal(found["b"][0], [1, 2])
+    assert (found["a"][1], found["b"][1], type(found["b"])) == (2.5, None, tuple)
 
 
 def test_a_dtype_that_numpy_lacks_is_refused(backend):

@@ -8,8 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 WORKER = Path(__file__).parent / "in_processes" / "worker.py"
 SECONDS = 300
 

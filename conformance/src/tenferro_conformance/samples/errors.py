@@ -17,6 +17,7 @@ from tenferro.primitives import (
     DTypeMismatchError,
     InvalidParameterError,
     ShapeMismatchError,
+    ShardingError,
     UnknownDTypeError,
 )
 from tenferro_conformance.cases.case import ErrorCase, Stored
@@ -211,6 +212,10 @@ ERROR_CASES: tuple[ErrorCase, ...] = (
         {**_parameter("count"), "value": 2}, count=2),
     _refused("optimization_barrier", "nothing", [], InvalidParameterError, _parameter("count"),
         count=0),
+    _refused("sharding_constraint", "bad_rank", [_F23], ShardingError,
+        {"dimension": None}, spec=("data",)),
+    _refused("sharding_constraint", "axis_twice", [_F23], ShardingError,
+        {"dimension": 1}, spec=("data", "data")),
     _refused("clamp", "bad_shape", [_SCALAR, _F23, _SCALAR], ShapeMismatchError, _SHAPES),
     _refused("integer_pow", "negative", [_I23], InvalidParameterError, {**_parameter("exponent"),
         "value": -1}, exponent=-1),

@@ -1,7 +1,7 @@
 """Samples of the structural family: reshape transpose broadcast_in_dim slice pad concatenate
-reverse convert stop_gradient bitcast optimization_barrier.
+reverse convert stop_gradient bitcast optimization_barrier sharding_constraint.
 
-All but the last four move numbers and never change one, so everything is exact,
+All but the last five move numbers and never change one, so everything is exact,
 on every dtype. Read `rows.py` for what
 the fields of a row mean.
 """
@@ -327,7 +327,25 @@ OPTIMIZATION_BARRIER = table(
     level=1,
 )  # fmt: skip
 
+_ROWS, _BOTH = {"spec": ("data", None)}, {"spec": (("data", "model"),)}
+SHARDING_CONSTRAINT = table(
+    "std::sharding_constraint",
+    Row(edge="wide", inputs=(grid(-2, 2, 2, 3),), params=_ROWS, wrt=(0,)),
+    Row(edge="two_axes", inputs=([1.0, 2.0],), params=_BOTH, dtypes=F64, wrt=(0,), order=1),
+    Row(edge="scalar", inputs=(1.5,), params={"spec": ()}, wrt=(0,)),
+    Row(edge="whole", inputs=(grid(-2, 2, 2, 3),), params={"spec": ()}, dtypes=F64, wrt=(0,)),
+    Row(edge="empty", inputs=(grid(0, 1, 0, 3),), params=_ROWS, dtypes=F64, wrt=(0,), order=1),
+    Row(edge="complex", inputs=(cgrid(2, 2, 3),), params=_ROWS, dtypes=COMPLEX, wrt=(0,)),
+    Row(edge="integers", inputs=([[1, 2]],), params=_ROWS, dtypes=INTS),
+    Row(edge="other_dtypes", inputs=([[1, 2]],), params=_ROWS, dtypes=RARE_DTYPES),
+    Row(edge="special_values", inputs=(_SPECIAL,), params={"spec": (None,)}, expected=_SPECIAL),
+    Row(edge="non_contiguous", inputs=(grid(-2, 2, 2, 3),), params=_ROWS, dtypes=F64,
+        layout="strided"),
+    meaning=lambda mp, x: x,
+    level=1,
+)  # fmt: skip
+
 TABLES: tuple[Table, ...] = (
     RESHAPE, TRANSPOSE, BROADCAST_IN_DIM, SLICE, PAD, CONCATENATE, REVERSE, CONVERT, STOP_GRADIENT,
-    BITCAST, OPTIMIZATION_BARRIER,
+    BITCAST, OPTIMIZATION_BARRIER, SHARDING_CONSTRAINT,
 )  # fmt: skip

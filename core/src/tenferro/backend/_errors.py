@@ -123,7 +123,7 @@ class NamespaceError(PluginError):
 
 
 class SpansProcessesError(BackendError, ValueError):
-    """Report an array of which this process has a part alone. Fields: ``backend``, ``aval``."""
+    """Report an array that is partly in other processes. Fields: ``backend``, ``aval``."""
 
 
 class ProcessError(BackendError, RuntimeError):

@@ -1,4 +1,4 @@
-"""What a backend with the feature ``sharding`` does beyond running programs on a mesh.
+"""Abilities of a backend with the feature ``sharding``, beyond running programs on a mesh.
 
 ``ShardedArrays`` puts arrays on meshes and reads their parts; ``Processes`` connects the processes
 of one program. Both are abstract: core knows no devices and no network. Read next: ``base.py``.
@@ -30,7 +30,7 @@ class ShardedArrays(ABC):
 
     @abstractmethod
     def from_local(self, rows: Any, mesh: Mesh, spec: ShardingSpec) -> Any:
-        """Return an operand of which each process gives its part as a NumPy array."""
+        """Return an operand; each process gives its part as a NumPy array."""
 
     @abstractmethod
     def parts(self, operand: Any) -> Sequence[tuple[Region, Any]]:
@@ -41,7 +41,7 @@ class ShardedArrays(ABC):
 
 
 class Processes(ABC):
-    """The processes of one program, of which this is one; alone unless ``connect`` was called."""
+    """The processes of one program; this one is alone until ``connect`` is called."""
 
     @abstractmethod
     def connect(

@@ -65,7 +65,7 @@ class Mesh:
 def made_mesh(axes: object) -> Mesh:
     """Return the mesh of a mapping from axes to numbers of devices.
 
-    Raises ShardingError: if it is no such mapping.
+    Raises ShardingError: if it is not such a mapping.
     """
     fact = ""
     if not isinstance(axes, Mapping) or not axes:
@@ -157,15 +157,15 @@ def is_spec(given: object) -> bool:
 
 
 def made_spec(given: Any, who: str) -> ShardingSpec:
-    """Return the spec that a user wrote, of which an axis may be used once.
+    """Return the spec that a user wrote. It may use an axis once.
 
-    Raises ShardingError: if it is none.
+    Raises ShardingError: if it is not a spec.
     """
     if isinstance(given, ShardingSpec):
         return given
     if not is_spec(given):
         need = 'None, an axis, or a tuple of axes for each dimension, such as ("data", None)'
-        raise spec_error(who, "this is no spec", given, got=f"{given!r:.80}", need=need)
+        raise spec_error(who, "this is not a spec", given, got=f"{given!r:.80}", need=need)
     spec = ShardingSpec(given)
     used: set[str] = set()
     for dimension, axes in enumerate(spec.axes):

@@ -1,4 +1,4 @@
-"""Where the parts of a value lie while a program runs on several devices: ``sharding_constraint``.
+"""``sharding_constraint``: places for the parts of a value in a program for several devices.
 
 It changes no number: values, derivatives and shapes are those of the operand. A backend that
 compiles for a mesh of devices (``_mesh.py``) splits the value as the spec says; any other ignores

@@ -187,7 +187,7 @@ def _layout_in(options: Options) -> Layout | None:
 
 
 def check_readable(operand: Any) -> None:
-    """Raise for an array of which this process cannot see the whole."""
+    """Raise for an array that is partly in other processes, or was donated."""
     if not is_array(operand):
         return
     if operand.is_deleted():
@@ -198,7 +198,7 @@ def check_readable(operand: Any) -> None:
             "xla: other processes have parts of this array\n"
             f"  got        {described(aval, operand)}\n"
             "  need       an array that is whole in this process\n"
-            "  hint       in all processes, `tn.jit(lambda x: x, backend=\"xla\", mesh=mesh,"
+            '  hint       in all processes, `tn.jit(lambda x: x, backend="xla", mesh=mesh,'
             " out_shardings=())(x)` makes it whole everywhere; `tn.save_arrays` writes it as it is",
             backend="xla",
             aval=aval,

@@ -1,4 +1,4 @@
-"""What the devices of a program exchange, counted in the program that XLA made.
+"""Counts of what devices exchange, read in the program that XLA made.
 
 Read next: ``_sharded.py``.
 """

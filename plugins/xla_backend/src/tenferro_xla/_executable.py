@@ -208,9 +208,7 @@ class XlaExecutable(Executable):
         with self._lock:
             if self._sharded is None:
                 layout = Layout(None)
-                self._sharded = ShardedExecutable(
-                    self.backend, self.program, self._options, layout
-                )
+                self._sharded = ShardedExecutable(self.backend, self.program, self._options, layout)
         return self._sharded(*operands)
 
     def _device_of(self, operands: Sequence[Any], error: Exception) -> Device:

@@ -62,7 +62,7 @@ def device_mesh(mesh: Mesh, platform: str) -> Any:
 
 def sharding_of(jax_mesh: Any, spec: ShardingSpec) -> NamedSharding:
     """Return JAX's sharding of a spec."""
-    return NamedSharding(jax_mesh, PartitionSpec(*spec.dimensions))
+    return NamedSharding(jax_mesh, PartitionSpec(*spec.dimensions))  # type: ignore[no-untyped-call]
 
 
 def mesh_of(jax_mesh: Any) -> Mesh:

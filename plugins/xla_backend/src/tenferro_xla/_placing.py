@@ -45,7 +45,7 @@ class XlaShardedArrays(ShardedArrays):
             return make_array_from_callback(aval.shape, sharding, part)
 
     def from_local(self, rows: Any, mesh: Mesh, spec: ShardingSpec) -> Array:
-        """Return an array of which this process gives the part of its devices."""
+        """Return an array; this process gives the part of its devices."""
         check_process()
         sharding = sharding_of(device_mesh(mesh, self.device.platform), spec)
         part = np.array(rows, order="C")

@@ -53,7 +53,7 @@ class XlaProcesses(Processes):
 
     def disconnect(self) -> None:
         """Leave; JAX waits for the others."""
-        jax.distributed.shutdown()
+        jax.distributed.shutdown()  # type: ignore[no-untyped-call]
 
     @property
     def index(self) -> int:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from threading import RLock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -59,7 +59,7 @@ _WHOLE = ShardingSpec(())
 
 
 class Layout(NamedTuple):
-    """How a program is split: a mesh, and a spec or None for inputs and for results.
+    """The split of a program: a mesh, and a spec or None for each input and result.
 
     Inputs behind the last one that is listed have none; they are captured values. ``donated`` are
     numbers of inputs whose memory results may take.
@@ -103,7 +103,8 @@ class ShardedExecutable(Executable):
         """
         if self.layout.mesh is not None:
             return device_mesh(self.layout.mesh, self.platform)
-        meshes = {x.sharding.mesh: None for x in operands if is_array(x) and is_spread(x)}
+        spread = [x.sharding for x in operands if is_array(x) and is_spread(x)]
+        meshes = {s.mesh: None for s in spread if isinstance(s, NamedSharding)}
         if len({frozenset(mesh.devices.flat) for mesh in meshes}) != 1:
             raise self._mismatch(meshes)
         return next(iter(meshes))
@@ -127,7 +128,7 @@ class ShardedExecutable(Executable):
             if spec is not None:
                 found.append(sharding_of(mesh, spec))
             elif is_array(operand) and is_spread(operand) and _is_on(operand, mesh):
-                found.append(operand.sharding)
+                found.append(cast("NamedSharding", operand.sharding))
             else:
                 found.append(whole)
         return tuple(found)
@@ -235,7 +236,7 @@ class ShardedExecutable(Executable):
                 placed = [self._place(i, x, sharding) for i, (x, sharding) in pairs]
                 results: tuple[Any, ...] = tuple(run(*placed))
                 if any([not is_array(x) for x in operands]):
-                    block_until_ready(results)  # nobody may change an array that is still read
+                    block_until_ready(results)  # the caller may change its arrays after the call
         except JaxRuntimeError as error:
             raise self._translated(error) from error
         return results

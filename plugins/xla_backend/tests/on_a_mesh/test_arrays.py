@@ -125,9 +125,7 @@ def test_containers_keywords_and_static_arguments_have_specs(mesh):
 
 
 def test_a_jitted_function_for_the_mesh_becomes_part_of_another(mesh):
-    inner = tn.jit(
-        lambda x: np.tanh(x), backend="xla", mesh=mesh, in_shardings=(("data", None),)
-    )
+    inner = tn.jit(lambda x: np.tanh(x), backend="xla", mesh=mesh, in_shardings=(("data", None),))
     outer = tn.jit(tn.grad(lambda x: np.sum(inner(x / 50) ** 2)), backend="xla", mesh=mesh)
     t = np.tanh(X / 50)
     np.testing.assert_allclose(outer(X), 2 * t * (1 - t**2) / 50, rtol=1e-12)
@@ -204,40 +202,40 @@ def test_each_part_is_written_once(mesh, tmp_path):
     assert len(list((tmp_path / "arrays").iterdir())) == 4  # and not once for each device
 
 
-def damaged(kind, folder):
-    files = sorted((folder / "arrays").iterdir())
-    manifest = folder / "manifest.json"
-    text = manifest.read_text()
-    if kind == "no manifest":
-        manifest.unlink()
-    elif kind == "cut manifest":
-        manifest.write_text(text[: len(text) // 2])
-    elif kind == "changed manifest":
-        manifest.write_text(text.replace('"dtype": "float64"', '"dtype": "float32"', 1))
-    elif kind == "foreign manifest":
-        manifest.write_text(json.dumps({"format": "other", "schema": 1}))
-    elif kind == "cut file":
-        files[0].write_bytes(files[0].read_bytes()[:-8])
-    elif kind == "changed file":
-        files[0].write_bytes(files[0].read_bytes()[:-1] + b"\1")
-    elif kind == "missing file":
-        files[0].unlink()
-    elif kind == "name outside":
-        item = json.loads(text)
-        item["arrays"][0]["parts"][0]["file"] = "../../etc/passwd"
-        manifest.write_text(json.dumps(item))
+def cut(path, count=8):
+    path.write_bytes(path.read_bytes()[:-count])
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        *("no manifest", "cut manifest", "changed manifest", "foreign manifest", "cut file"),
-        *("changed file", "missing file", "name outside"),
-    ],
-)
-def test_what_is_not_whole_is_never_taken_for_whole(mesh, tmp_path, kind):
+def named_outside(path):
+    item = json.loads(path.read_text())
+    item["arrays"][0]["parts"][0]["file"] = "../../etc/passwd"
+    path.write_text(json.dumps(item))
+
+
+def edited(path, old, new):
+    path.write_text(path.read_text().replace(old, new, 1))
+
+
+#: what happens to the manifest, and to the first file of an array
+DAMAGES = {
+    "no manifest": (lambda path: path.unlink(), None),
+    "cut manifest": (cut, None),
+    "changed manifest": (lambda path: edited(path, "float64", "float32"), None),
+    "foreign manifest": (lambda path: path.write_text('{"format": "other", "schema": 1}'), None),
+    "name outside": (named_outside, None),
+    "cut file": (None, cut),
+    "changed file": (None, lambda path: path.write_bytes(path.read_bytes()[:-1] + b"\1")),
+    "missing file": (None, lambda path: path.unlink()),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_what_is_not_whole_is_never_taken_for_whole(mesh, tmp_path, name):
     tn.save_arrays(tmp_path, {"w": tn.shard(X, mesh, ("data", None)), "b": X[0]})
-    damaged(kind, tmp_path)
+    files = tmp_path / "manifest.json", min((tmp_path / "arrays").iterdir())
+    for damage, file in zip(DAMAGES[name], files, strict=True):
+        if damage is not None:
+            damage(file)
     for arguments in ((), (mesh,)):
         with pytest.raises(tn.SerializationError, match="no whole checkpoint"):
             tn.load_arrays(tmp_path, *arguments)

@@ -66,9 +66,7 @@ ROWS = {
 def line(mesh, name):
     """The collectives of one program, as `explain` shows them."""
     function, inputs, outputs, avals = ROWS[name]
-    program = tn.jit(
-        function, backend="xla", mesh=mesh, in_shardings=inputs, out_shardings=outputs
-    )
+    program = tn.jit(function, backend="xla", mesh=mesh, in_shardings=inputs, out_shardings=outputs)
     text = program.explain(*avals)
     return f"{name:<36} {re.search(r'collectives +(.*)', text)[1]}"
 

@@ -85,7 +85,9 @@ def moves(x, w):
 
 def positions(x, w):
     rows = x[np.array([0, 5, 5, 11])]
-    return np.sum(np.sort(x, axis=0)[::3] ** 2) + np.sum(rows @ w) + np.sum(np.cumsum(x, axis=0)[-2])
+    return (
+        np.sum(np.sort(x, axis=0)[::3] ** 2) + np.sum(rows @ w) + np.sum(np.cumsum(x, axis=0)[-2])
+    )
 
 
 def branches(x, w):

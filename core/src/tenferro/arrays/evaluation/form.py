@@ -115,7 +115,9 @@ def _colors(graph: MaterializedGraph) -> list[int]:
     below += [0] * (len(graph.avals) - len(below))
     for node in graph.nodes:
         given = [below[i] for i in node.inputs]
-        made = hash((_color(node.operation), *(sorted(given) if node.operation.commutative else given)))
+        made = hash(
+            (_color(node.operation), *(sorted(given) if node.operation.commutative else given))
+        )
         for slot, output in enumerate(node.outputs):
             below[output] = made + slot
     uses: list[list[int]] = [[] for _ in below]

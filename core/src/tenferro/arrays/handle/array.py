@@ -39,7 +39,7 @@ EVALUATE: list[Callable[..., Any]] = []  # filled by `evaluation/evaluate.py`
 
 
 def _spanning(error: SpansProcessesError) -> str:
-    """Return what is printed of an array of which this process has a part alone."""
+    """Return the text of an array that is partly in other processes."""
     fact, *lines = str(error).splitlines()
     rest = "; ".join([" ".join(line.split()) for line in lines])
     return f"Array({fact.partition(': ')[2]}; {rest})"

@@ -68,7 +68,9 @@ class Placement(NamedTuple):
         """Return arrays of an outer program with the constraints that the specs are there."""
         pairs = zip(arrays, specs, strict=True)
         return [
-            x if spec is None or not isinstance(x, Array) else sharding_constraint(x, _full(spec, x))
+            x
+            if spec is None or not isinstance(x, Array)
+            else sharding_constraint(x, _full(spec, x))
             for x, spec in pairs
         ]
 
@@ -99,7 +101,7 @@ def _full(spec: ShardingSpec, x: Array) -> tuple[Any, ...]:
 def made_placement(mesh: Any, in_shardings: Any, out_shardings: Any) -> Placement | None:
     """Return what ``jit`` was told of a mesh; None for nothing.
 
-    Raises ShardingError: for shardings without a mesh, or a mesh that is none.
+    Raises ShardingError: for shardings without a mesh, or a mesh of another class.
     """
     if mesh is None:
         given = {"in_shardings": in_shardings, "out_shardings": out_shardings}
@@ -110,7 +112,7 @@ def made_placement(mesh: Any, in_shardings: Any, out_shardings: Any) -> Placemen
     elif isinstance(mesh, Mesh):
         return Placement(mesh, in_shardings, out_shardings)
     else:
-        fact, got = "this is no mesh", f"{mesh!r:.80}"
+        fact, got = "this is not a mesh", f"{mesh!r:.80}"
     need = 'mesh=tn.mesh({"data": 4, "model": 2}) or the like'
     raise at_user_line(spec_error("jit", fact, in_shardings, got=got, need=need))
 

@@ -192,9 +192,7 @@ def _read(reader: files.Reader, stored: Stored, region: Region) -> Any:
         if any([size <= 0 for size in sizes]):
             continue
         values = reader.array(part.file, stored, part.region)
-        there = [
-            slice(a - o, b - o) for (a, b), (o, _) in zip(common, part.region, strict=True)
-        ]
+        there = [slice(a - o, b - o) for (a, b), (o, _) in zip(common, part.region, strict=True)]
         here = [slice(a - o, b - o) for (a, b), (o, _) in zip(common, region, strict=True)]
         out[tuple(here)] = values[tuple(there)]
         filled += prod(sizes)

@@ -40,7 +40,7 @@ def mesh(axes: Mapping[str, int]) -> Mesh:
     Raises
     ------
     ShardingError
-        If a name is no word, or a number is less than 1.
+        If a name is not a word, or a number is less than 1.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def sharding_constraint(x: Any, spec: Any) -> Any:
     Parameters
     ----------
     x : array or pytree of arrays
-        The value. A value outside a recorded program that is no Array is returned unchanged.
+        The value. Outside a recorded program, anything but an Array is returned unchanged.
     spec : tuple, or pytree of tuples
         For each dimension None, an axis of the mesh, or a tuple of axes; () leaves x whole on every
         device. A spec may stand for all leaves of a subtree, and None for a subtree left alone.

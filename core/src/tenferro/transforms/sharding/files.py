@@ -127,9 +127,7 @@ def read_manifest(where: str) -> tuple[Any, list[Stored]]:
     try:
         item = json.loads(data)
         if item["format"] != FORMAT or item["schema"] != SCHEMA:
-            raise _refused(
-                where, f"it is of format {item['format']!r:.40}, {item['schema']!r:.20}"
-            )
+            raise _refused(where, f"it is of format {item['format']!r:.40}, {item['schema']!r:.20}")
         body = {"structure": item["structure"], "arrays": item["arrays"]}
         if item["sha256"] != _digest_of_json(body):
             raise _refused(where, "the manifest is not as it was written")
@@ -200,7 +198,7 @@ def _stored(item: Any) -> Stored:
 def _name(text: Any) -> str:
     """Return a digest; anything else could name a file outside of the checkpoint."""
     if type(text) is not str or len(text) != 64 or not set(text) <= set("0123456789abcdef"):
-        raise ValueError(f"{text!r:.80} is no digest")
+        raise ValueError(f"{text!r:.80} is not a digest")
     return text
 
 

@@ -30,7 +30,7 @@ _WHOLE = ShardingSpec(())
 def shard(x: Any, mesh: Mesh, spec: Any, *, backend: str | Backend | None = None) -> Any:
     """Return arrays that are split over the devices of a mesh.
 
-    Each process gives the whole arrays, of which its devices take their parts; they must be equal
+    Each process gives the whole arrays, and its devices take their parts. The arrays must be equal
     in all processes. Where each process has its part alone, use ``from_local``.
 
     Parameters
@@ -106,12 +106,12 @@ def placed(
     spec: ShardingSpec,
     read: Callable[[Any], Any],
 ) -> Array:
-    """Return an Array that is split, of which ``read`` gives regions."""
+    """Return an Array that is split; ``read`` returns a region of it."""
     return _known(_sharded(backend).place(aval, mesh, spec, read), aval)
 
 
 def from_local(rows: Any, mesh: Mesh, spec: Any, *, backend: str | Backend | None = None) -> Any:
-    """Return arrays of which each process gives its own part.
+    """Return arrays that are put together from the parts of all processes.
 
     The parts of the processes, in their order, make the array along the dimensions that the spec
     splits over several processes. In one process the part is the whole.
@@ -213,7 +213,7 @@ def check_mesh(who: str, mesh: object) -> None:
     if not isinstance(mesh, Mesh):
         need = 'tn.mesh({"data": 4}) or the like'
         raise at_user_line(
-            spec_error(who, "this is no mesh", None, got=f"{mesh!r:.80}", need=need)
+            spec_error(who, "this is not a mesh", None, got=f"{mesh!r:.80}", need=need)
         )
 
 
