@@ -1,0 +1,66 @@
+"""Start an example on virtual devices: in this process alone, or in one of several.
+
+`--devices` is the number of virtual devices of each process; it is set before JAX starts. With
+`--processes` above 1 the program starts the others itself, as a launcher on a cluster would.
+"""
+
+import argparse
+import os
+import socket
+import subprocess
+import sys
+
+
+def arguments():
+    """What the command line says."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--devices", type=int, default=8, help="devices of all processes together")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--process", type=int, help="which of them this is; set by the first")
+    parser.add_argument("--address", help="where process 0 listens; set by the first")
+    return parser.parse_args()
+
+
+def start():
+    """Set up this process, and start the others if it is the first of several."""
+    given = arguments()
+    each = given.devices // given.processes
+    os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={each}"
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    if given.processes == 1:
+        return []
+    import tenferro as tn
+
+    others = []
+    if given.process is None:
+        given.process, given.address = 0, free_address()
+        others = [
+            subprocess.Popen(
+                [*command(given), "--process", str(process)], stdout=subprocess.DEVNULL
+            )
+            for process in range(1, given.processes)
+        ]
+    tn.distributed.initialize(given.address, given.processes, given.process)
+    return others
+
+
+def command(given):
+    """The command line of another process."""
+    settings = {
+        "--devices": given.devices,
+        "--processes": given.processes,
+        "--address": given.address,
+    }
+    return [sys.executable, sys.argv[0], *[str(x) for pair in settings.items() for x in pair]]
+
+
+def free_address():
+    """An address of this machine at which nothing listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{probe.getsockname()[1]}"
+
+
+def finish(others):
+    """Wait for the processes that this one has started."""
+    assert [process.wait() for process in others] == [0] * len(others)
