@@ -25,13 +25,13 @@ def log_norm(tensors):
         size = np.sqrt(np.sum(environment**2))
         return environment / size, np.log(size)
 
-    start_ = np.eye(BOND) / np.sqrt(BOND)
-    _, logs = tn.scan(step, start_, tensors)
+    bond = tensors.shape[-1]
+    _, logs = tn.scan(step, np.eye(bond) / np.sqrt(bond), tensors)
     return np.mean(logs)
 
 
 def jitted(mesh):
-    """Value and gradient, of which each device holds a part of each tensor."""
+    """Value and gradient; each device holds a part of each tensor."""
     split = (None, None, None, "bond")
     return tn.jit(
         tn.value_and_grad(log_norm),
@@ -43,7 +43,7 @@ def jitted(mesh):
 
 
 def main():
-    others = start()
+    others, _ = start()
     tensors = np.random.default_rng(0).normal(size=(LENGTH, BOND, 2, BOND)) / np.sqrt(BOND)
     found = {}
     for devices in (1, 8):

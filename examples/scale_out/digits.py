@@ -7,8 +7,6 @@ The rows of a batch are split over the axis `data`, the hidden layer over the ax
 model is that of `gallery/digits.py`; what is split is said where the step is jitted, nowhere else.
 """
 
-import tempfile
-
 import numpy as np
 from sklearn.datasets import load_digits
 from start import finish, start
@@ -81,23 +79,22 @@ def train(mesh):
     return weights, float(value), float(accuracy)
 
 
-def saved_and_loaded(weights, mesh):
-    """Whether weights that were saved come back on one device less than all, in each process."""
-    path = tempfile.mkdtemp() if tn.distributed.process_count() == 1 else "digits_weights"
-    tn.save_arrays(path, weights)
-    whole = tn.load_arrays(path)
-    again = tn.load_arrays(path, mesh, SPLIT)
+def saved_and_loaded(weights, mesh, folder):
+    """Whether weights that were saved come back, whole and split."""
+    tn.save_arrays(folder, weights)
+    whole = tn.load_arrays(folder)
+    again = tn.load_arrays(folder, mesh, SPLIT)
     back = tn.jit(lambda w: w, backend="xla", mesh=mesh, out_shardings=())(again)
     return all([np.array_equal(np.asarray(back[name]), w) for name, w in whole.items()])
 
 
 def main():
-    others = start()
+    others, folder = start()
     mesh = tn.mesh({"data": 4, "model": 2})
     weights, value, accuracy = train(mesh)
     print(f"{mesh}: loss {value:.6f}, test accuracy {accuracy:.4f}")
     assert accuracy > 0.9
-    assert saved_and_loaded(weights, mesh)
+    assert saved_and_loaded(weights, mesh, folder)
     finish(others)
 
 

@@ -9,6 +9,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 
 
 def arguments():
@@ -17,18 +18,23 @@ def arguments():
     parser.add_argument("--devices", type=int, default=8, help="devices of all processes together")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--process", type=int, help="which of them this is; set by the first")
+    parser.add_argument("--folder", help="a folder of all processes; made by the first")
     parser.add_argument("--address", help="where process 0 listens; set by the first")
     return parser.parse_args()
 
 
 def start():
-    """Set up this process, and start the others if it is the first of several."""
+    """Set up this process, and start the others if it is the first of several.
+
+    Returns these, and a folder that all processes share.
+    """
     given = arguments()
+    given.folder = given.folder or tempfile.mkdtemp()
     each = given.devices // given.processes
     os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={each}"
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     if given.processes == 1:
-        return []
+        return [], given.folder
     import tenferro as tn
 
     others = []
@@ -41,7 +47,7 @@ def start():
             for process in range(1, given.processes)
         ]
     tn.distributed.initialize(given.address, given.processes, given.process)
-    return others
+    return others, given.folder
 
 
 def command(given):
@@ -50,6 +56,7 @@ def command(given):
         "--devices": given.devices,
         "--processes": given.processes,
         "--address": given.address,
+        "--folder": given.folder,
     }
     return [sys.executable, sys.argv[0], *[str(x) for pair in settings.items() for x in pair]]
 
