@@ -84,6 +84,9 @@ class ShardedExecutable(Executable):
         self.program = program
         self.layout = layout
         self.platform = backend.device.platform  # type: ignore[attr-defined]
+        # Devices of the CPU share threads: a second program would keep those that the exchanges of
+        # the first wait for, so that processes could wait for each other for ever.
+        self._waits = self.platform == "cpu" and process_count() > 1
         self._options = dict(options.compiler_options)
         self._plan = plan_segments(program, frozenset(), 0)
         self._lock = RLock()
@@ -235,7 +238,7 @@ class ShardedExecutable(Executable):
                 pairs = enumerate(zip(operands, shardings, strict=True))
                 placed = [self._place(i, x, sharding) for i, (x, sharding) in pairs]
                 results: tuple[Any, ...] = tuple(run(*placed))
-                if any([not is_array(x) for x in operands]):
+                if self._waits or any([not is_array(x) for x in operands]):
                     block_until_ready(results)  # the caller may change its arrays after the call
         except JaxRuntimeError as error:
             raise self._translated(error) from error
