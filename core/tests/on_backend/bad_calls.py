@@ -31,7 +31,7 @@ NO_ARRAYS = {  # functions of values that are no arrays, or of whatever there is
     *("host", "use", "prefer", "set_default", "debug", "debug_nans", "numpy_functions", "explain"),
     *("graph_of", "check_grads", "custom_jvp", "custom_vjp", "custom_linear", "finfo", "iinfo"),
     *("can_cast", "result_type", "promote_types", "isdtype", "evaluate", "stop_gradient"),
-    *("barrier", "name", "checkpoint"),
+    *("barrier", "name", "checkpoint", "mesh"),
     *("shape", "ndim", "size", "isrealobj", "iscomplexobj", "may_share_memory", "shares_memory"),
     *(
         "array_repr",

@@ -89,7 +89,7 @@ def sharding_constraint(x: Any, spec: Any) -> Any:
     ...     return np.tanh(tn.sharding_constraint(x @ w, ("data", "model")))
     >>> print(tn.trace(layer, np.ones((8, 4)), np.ones((4, 2))))
     graph(x: f64[8,4], w: f64[4,2]) {
-      %2 = dot_general[contracting=((1,), (0,)), batch=((), ())] %0 %1 : f64[8,2]
+      %2 = dot_general[...] %0 %1 : f64[8,2]
       %3 = sharding_constraint[spec=('data', 'model')] %2 : f64[8,2]
       %4 = tanh %3                         : f64[8,2]
       return %4

@@ -19,7 +19,6 @@ from os import PathLike, fspath
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
-from tenferro.arrays.errors import at_user_line
 from tenferro.backend.sharding import Region
 from tenferro.computegraph import SerializationError
 from tenferro.transforms.errors import FileAccessError
@@ -248,7 +247,7 @@ def _access(function: str, path: str) -> Iterator[None]:
         yield
     except OSError as error:
         text = f"{function}: {path}: {error.strerror or error}"
-        raise at_user_line(FileAccessError(text, path=path)) from None
+        raise FileAccessError(text, path=path) from None
 
 
 def _refused(where: str, why: str) -> SerializationError:
