@@ -57,7 +57,7 @@ SLOW = (
         "JAX compiles each in seven ways",
     ),
     Slow(
-        "plugins/xla_backend/tests/test_on_a_mesh.py::test_on_eight_devices[test_laws]",
+        "plugins/xla_backend/tests/test_on_a_mesh.py::test_laws_on_eight_devices",
         0,
         "XLA compiles each program for one device and for eight",
     ),

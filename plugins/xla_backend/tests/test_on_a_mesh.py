@@ -15,8 +15,22 @@ FOLDER = Path(__file__).parent / "on_a_mesh"
 DEVICES = "--xla_force_host_platform_device_count=8"
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("test_*.py")))
+LAWS = "test_laws"
+NAMES = sorted({path.stem for path in FOLDER.glob("test_*.py")} - {LAWS})
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_on_eight_devices(name):
+    run(name)
+
+
+def test_laws_on_eight_devices():
+    """Values and derivatives of a table of functions"""
+    run(LAWS)
+
+
+def run(name):
+    """Run one file of tests where there are eight devices."""
     flags = f"{os.environ.get('XLA_FLAGS', '')} {DEVICES}"
     environment = {**os.environ, "XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu", "TENFERRO_MESH": "8"}
     environment.pop("PYTEST_ADDOPTS", None)
