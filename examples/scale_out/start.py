@@ -69,5 +69,9 @@ def free_address():
 
 
 def finish(others):
-    """Wait for the processes that this one has started."""
+    """Leave the others, which wait for that, and wait until those that were started here end."""
+    if others:
+        import tenferro as tn
+
+        tn.distributed.shutdown()
     assert [process.wait() for process in others] == [0] * len(others)
