@@ -173,6 +173,14 @@ class TestInsidePrograms:
         same(found["v"]["b"], np.eye(N)[1:])
         assert not dense(found["v"]["a"]).any()
 
+    def test_without_entries_are_matrices_whatever_ran_before(self):
+        """Entries of an empty pattern are a constant, whose value an earlier program may hold."""
+        held = tn.zeros((0,))
+        np.asarray(held)
+        found = tn.jit(tn.jacobian(lambda x, y: 2 * y[1:], sparse=True))(X, X)
+        assert found.shape == (N - 1, N)
+        assert not dense(found).any()
+
     def test_of_arrays_are_matrices_too(self):
         found = tn.jit(tn.jacobian(pairs, sparse=True))(tn.asarray(X))
         same(found, tn.jacobian(pairs)(X))

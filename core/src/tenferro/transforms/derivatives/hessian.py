@@ -119,7 +119,7 @@ def hessian(
         )
         blocks = found[len(aux) :]
         if sparse:
-            blocks = matrices(patterns, blocks)
+            blocks = matrices(patterns, blocks, wrt)
         nested = _nest(blocks, pinned, chosen.single)
         return (nested, pinned.aux.with_values(found[: len(aux)])) if has_aux else nested
 

@@ -217,7 +217,7 @@ def _made(
         )
         blocks = found[len(aux) :]
         if sparse:
-            blocks = matrices(patterns, blocks)
+            blocks = matrices(patterns, blocks, recording.wrt)
         nested = nest(blocks, recording, chosen.single)
         return (nested, recording.aux.with_values(found[: len(aux)])) if has_aux else nested
 

@@ -84,7 +84,7 @@ def sparsity(
                 for row in targets_of(linear, outputs, wrt, how, Reads())
                 for targets, shape in row
             ]
-            found = matrices(patterns, _ones(patterns, wrt, backend))
+            found = matrices(patterns, _ones(patterns, wrt, backend), wrt)
             return nest(found, recording, chosen.single)
 
     return pattern

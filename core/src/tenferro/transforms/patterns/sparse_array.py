@@ -13,7 +13,7 @@ from typing import Any
 
 from tenferro.arrays import Array, as_array, is_traced
 from tenferro.arrays.errors import UnsupportedAttributeError, at_user_line
-from tenferro.computegraph import UNKNOWN
+from tenferro.computegraph import UNKNOWN, ValueKey
 from tenferro.primitives import table
 from tenferro.transforms.errors import SparseResultError
 from tenferro.transforms.patterns.compressed import spread_out
@@ -134,25 +134,30 @@ def put_together(pattern: SparsePattern, parts: Sequence[Any]) -> Any:
     Raises SparseResultError: if the entries are those of a batch of matrices.
     """
     (entries,) = parts
-    shape = getattr(entries, "shape", None)
-    if shape is None:  # a stand-in, for a description of the structure
+    if not hasattr(entries, "shape"):  # a stand-in, for a description of the structure
         return SparseArray(entries, pattern)
-    if len(shape) != 1:
-        raise at_user_line(
-            SparseResultError(
-                "sparse=True makes one matrix, not an array of them\n"
-                f"  got        entries of the shape {tuple(shape)}, of a batch or of a "
-                "derivative\n"
-                "  hint       return the entries, `.data`, or use `compress=True`, for an array",
-                elements=len(pattern.columns),
-            )
-        )
+    found = _checked(entries, pattern)
     if not isinstance(entries, Array):
         return pattern.matrix(entries)
     if is_traced(entries.key) or entries.key.operand is UNKNOWN:
         _register()
-        return SparseArray(entries, pattern)
+        return found
     return pattern.matrix(entries.key.operand)
+
+
+def _checked(entries: Any, pattern: SparsePattern) -> SparseArray:
+    """Return the `SparseArray`; refuse the entries of a batch of matrices."""
+    shape = tuple(entries.shape)
+    if len(shape) == 1:
+        return SparseArray(entries, pattern)
+    raise at_user_line(
+        SparseResultError(
+            "sparse=True makes one matrix, not an array of them\n"
+            f"  got        entries of the shape {shape}, of a batch or of a derivative\n"
+            "  hint       return the entries, `.data`, or use `compress=True`, for an array",
+            elements=len(pattern.columns),
+        )
+    )
 
 
 def _parts(x: SparseArray) -> tuple[Any, Any, Any]:
@@ -165,6 +170,15 @@ def _register() -> None:
     _tree.register(SparseArray, _parts, put_together)
 
 
-def matrices(patterns: Sequence[SparsePattern], entries: Sequence[Any]) -> list[Any]:
-    """Return one matrix per pattern; a `SparseArray` where the entries are not known yet."""
+def matrices(
+    patterns: Sequence[SparsePattern], entries: Sequence[Any], wrt: Sequence[ValueKey]
+) -> list[Any]:
+    """Return one matrix per pattern; a `SparseArray` where a program is recorded.
+
+    Entries that are constants may be known there, too; the arguments ``wrt`` have an open trace
+    besides their own.
+    """
+    if any([len(key.traces) > 1 for key in wrt]):
+        _register()
+        return [_checked(x, p) for p, x in zip(patterns, entries, strict=True)]
     return [put_together(p, (x,)) for p, x in zip(patterns, entries, strict=True)]
