@@ -297,25 +297,17 @@ def test_a_bad_value_of_a_compiler_option_is_refused(programs):
 
 
 @pytest.mark.parametrize(
-    "options", [{"segment_size": -1}, {"segment_size": "many"}, {"compiler_options": 3}]
+    "options",
+    [
+        {"segment_size": -1},
+        {"segment_size": "many"},
+        {"compiler_options": 3},
+        {"check_errors": "yes"},
+    ],
 )
 def test_options_of_the_wrong_kind(programs, options):
     with pytest.raises(InvalidOptionError):
         programs.compile(sin, F64, **options)
-
-
-@pytest.mark.parametrize(
-    "option, feature",
-    [
-        ("export", "export"),
-        ("check_errors", "checks"),
-    ],
-)
-def test_features_that_come_later_are_refused_by_name(programs, option, feature):
-    with pytest.raises(UnsupportedError) as caught:
-        programs.compile(sin, F64, **{option: True})
-    assert (caught.value.backend, caught.value.feature) == ("xla", feature)
-    assert option in str(caught.value)
 
 
 def test_options_of_the_configuration_count_too(backend_with, programs_on):

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from tenferro.backend.base import Backend
 from tenferro.computegraph import CompiledProgram
+from tenferro_xla._checks import failure_of
 from tenferro_xla._device import device_name
 from tenferro_xla._errors import translated, unknown_option
 from tenferro_xla._jax import (
@@ -41,6 +42,7 @@ class CompiledSegment(NamedTuple):
     outputs: tuple[int, ...]
     frees: tuple[int, ...]
     positions: tuple[int, ...]
+    checked: tuple[int, ...]  # positions whose failures the last result says
 
 
 @contextmanager
@@ -77,6 +79,7 @@ def compile_plan(
             tuple([kept for _, kept in segment.outputs]),
             segment.frees,
             segment.positions,
+            compiler.checked(segment),
         )
         for segment in plan.segments
     )
@@ -96,6 +99,7 @@ class _Compiler:
         self.program = program
         self.options = dict(policy.compiler_options)
         self.stated = policy.stated
+        self.checks = policy.check_errors
         self.device = device
 
     def compile(self, segment: Segment) -> Any:
@@ -103,7 +107,9 @@ class _Compiler:
         avals = [self.program.avals[i] for i in segment.inputs]
         specs = [shape_dtype(aval.shape, numpy_dtype(aval.dtype)) for aval in avals]
         with own_settings(self.device):
-            traced = SegmentFunction(self.backend, self.program, segment, self.device.platform)
+            traced = SegmentFunction(
+                self.backend, self.program, segment, self.device.platform, self.checked(segment)
+            )
             lowered = jit(traced).lower(*specs)
             try:
                 return self._finish(lowered)
@@ -111,6 +117,13 @@ class _Compiler:
                 raise translated(
                     error, self.program, segment.positions, device_name(self.device)
                 ) from error
+
+    def checked(self, segment: Segment) -> tuple[int, ...]:
+        """Return the positions of equations that are checked."""
+        if not self.checks:
+            return ()
+        instructions = self.program.instructions
+        return tuple([i for i in segment.positions if failure_of(self.program, instructions[i])])
 
     def _finish(self, lowered: Any) -> Any:
         """Compile, without the options that XLA does not know."""

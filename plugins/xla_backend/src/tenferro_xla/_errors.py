@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import numpy as np
+
 from tenferro.backend import BackendError
 from tenferro.computegraph import CompiledProgram
 
@@ -27,6 +29,17 @@ class RejectedProgramError(XlaError, ValueError):
 
 class InternalCompilerError(XlaError):
     """Report a fault inside XLA. Fields as its parent."""
+
+
+class MatrixError(XlaError, np.linalg.LinAlgError):
+    """Report, with ``check_errors``, a matrix without factors or without an inverse.
+
+    Fields: ``backend``, ``primitive``, ``equation``.
+    """
+
+
+class IntegerError(XlaError, ArithmeticError):
+    """Report, with ``check_errors``, a quotient or a power that no integer is. Fields: as above."""
 
 
 class DeviceMismatchError(BackendError, ValueError):

@@ -19,6 +19,7 @@ import numpy as np
 
 from tenferro.backend.base import Backend, Executable, Timing, Timings
 from tenferro.computegraph import CompiledProgram, check_operand_count
+from tenferro_xla._checks import raise_first
 from tenferro_xla._compile import CompiledSegment, compile_plan, own_settings
 from tenferro_xla._device import device_name
 from tenferro_xla._errors import DeviceMismatchError, translated
@@ -107,6 +108,8 @@ class XlaExecutable(Executable):
         if len(steps) != 1:
             return None
         (step,) = steps
+        if step.checked:
+            return None
         fits_ = step.inputs == self.program.inputs and step.outputs == self.plan.results
         return step.run if fits_ else None
 
@@ -166,7 +169,7 @@ class XlaExecutable(Executable):
         slots[: len(operands)] = operands
         for slot, value in held.items():
             slots[slot] = value
-        for run, inputs, outputs, frees, positions in steps:
+        for run, inputs, outputs, frees, positions, checked in steps:
             try:
                 found = run(*[slots[i] for i in inputs])
             except JaxRuntimeError as error:
@@ -174,6 +177,9 @@ class XlaExecutable(Executable):
                 raise translated(
                     error, self.program, positions, device_name(self.device)
                 ) from error
+            if checked:
+                *found, failed = found
+                raise_first(self.program, checked, np.asarray(failed).tolist())
             for slot, result in zip(outputs, found, strict=True):
                 slots[slot] = result
             for slot in frees:

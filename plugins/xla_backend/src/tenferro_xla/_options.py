@@ -1,10 +1,11 @@
-"""The options of one compilation: what the user may ask of this backend, and what comes later.
+"""The options of one compilation: what the user may ask of this backend.
 
 ``segment_size``      instructions per segment, instead of what ``_policy.py`` chooses; 0 never cuts
 ``compiler_options``  a mapping handed to XLA; names it does not know are dropped with a warning
+``check_errors``      True: raise for what raises on NumPy, see ``_checks.py``
 
-Unknown names are dropped with a warning too, because options are shared between backends. Those
-that would change a result if they were ignored are refused. Read next: ``_policy.py``.
+Unknown names are dropped with a warning too, because options are shared between backends. Read
+next: ``_policy.py``.
 """
 
 from __future__ import annotations
@@ -17,11 +18,7 @@ from tenferro.backend import InvalidOptionError, UnsupportedError
 from tenferro.backend.records import BackendConfig
 from tenferro_xla._errors import CompilerOptionWarning
 
-_LATER = {
-    "export": "export",
-    "check_errors": "checks",
-}
-_KNOWN = ("segment_size", "compiler_options")
+_KNOWN = ("segment_size", "compiler_options", "check_errors")
 _OF_MESH = ("mesh", "in_shardings", "out_shardings", "donated")  # see `_sharded.py`
 
 
@@ -30,6 +27,7 @@ class CompileOptions(NamedTuple):
 
     segment_size: int | None = None
     compiler_options: Mapping[str, object] = {}
+    check_errors: bool = False
 
 
 def checked_options(
@@ -37,15 +35,15 @@ def checked_options(
 ) -> CompileOptions:
     """Merge the options of a configuration and of one call.
 
-    Raises UnsupportedError: for a feature that this backend does not have yet, naming it.
+    Raises InvalidOptionError: if a value is of the wrong kind.
+    Raises UnsupportedError: for checks of a program that runs on a mesh.
     """
     merged = {**config.options, **(options or {})}
+    if merged.get("check_errors") and merged.get("mesh"):
+        raise _unsupported("check_errors", "checks on a mesh")
     for name in ("passes", *_OF_MESH):  # core's
         merged.pop(name, None)
-    for name, feature in _LATER.items():
-        if merged.get(name):
-            raise _unsupported(name, feature)
-    unknown = sorted(set(merged) - set(_KNOWN) - set(_LATER))
+    unknown = sorted(set(merged) - set(_KNOWN))
     if unknown:
         warn_dropped(unknown)
     size = merged.get("segment_size")
@@ -54,7 +52,10 @@ def checked_options(
     own = merged.get("compiler_options") or {}
     if not isinstance(own, Mapping):
         raise InvalidOptionError.of("xla", "compiler_options", own, "a mapping of names to values")
-    return CompileOptions(size, {**_implied(config, platform), **own})
+    checks = merged.get("check_errors", False)
+    if not isinstance(checks, bool):
+        raise InvalidOptionError.of("xla", "check_errors", checks, "True or False")
+    return CompileOptions(size, {**_implied(config, platform), **own}, checks)
 
 
 def _implied(config: BackendConfig, platform: str) -> dict[str, object]:
@@ -96,7 +97,7 @@ def check_offload(operations: Iterable[Any], platform: str) -> None:
 def _unsupported(name: str, feature: str) -> UnsupportedError:
     return UnsupportedError(
         f"xla: {name} cannot be used, because this version of the backend has no {feature}\n"
-        "  hint       leave it out; the program then runs on one device, unchecked",
+        "  hint       leave it out; the program then runs unchecked",
         backend="xla",
         feature=feature,
         instead="",

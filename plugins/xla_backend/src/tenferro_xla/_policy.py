@@ -83,6 +83,7 @@ class CompilePolicy(NamedTuple):
     size: int
     compiler_options: Mapping[str, object]
     stated: frozenset[str]
+    check_errors: bool
 
 
 def policy_for(program: CompiledProgram, options: CompileOptions, platform: str) -> CompilePolicy:
@@ -91,7 +92,8 @@ def policy_for(program: CompiledProgram, options: CompileOptions, platform: str)
     if options.segment_size is not None:
         limit = size = options.segment_size
     stated = frozenset(options.compiler_options)
-    return CompilePolicy(limit, size, {**implied, **options.compiler_options}, stated)
+    merged = {**implied, **options.compiler_options}
+    return CompilePolicy(limit, size, merged, stated, options.check_errors)
 
 
 def _measured(program: CompiledProgram, platform: str) -> tuple[int, int, dict[str, object]]:

@@ -7,7 +7,10 @@ here and costs nothing at run time; an error in a lowering is told its equation.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+from jax.numpy import stack
 
 from tenferro.backend import LoweringError
 from tenferro.backend.base import Backend
@@ -16,6 +19,7 @@ from tenferro.backend.lowering import check_result_count, key_of
 from tenferro.computegraph import CompiledProgram, Instruction
 from tenferro.primitives import Aval
 from tenferro_xla._batches import one_by_one, stacks
+from tenferro_xla._checks import failure_of
 from tenferro_xla._operands import fits
 from tenferro_xla._segments import Segment
 
@@ -26,15 +30,21 @@ class SegmentFunction:
     __name__ = "tenferro"  # part of the names that XLA shows
 
     def __init__(
-        self, backend: Backend, program: CompiledProgram, segment: Segment, platform: str
+        self,
+        backend: Backend,
+        program: CompiledProgram,
+        segment: Segment,
+        platform: str,
+        checked: Sequence[int] = (),
     ) -> None:
         self.backend = backend
+        self._checked = checked
         self._one_by_one = stacks(program, platform)
         self.program = program
         self.segment = segment
 
     def __call__(self, *operands: Any) -> tuple[Any, ...]:
-        """Return the outputs of the segment."""
+        """Return the outputs of the segment; behind them which of the checked equations failed."""
         slots = dict(zip(self.segment.inputs, operands, strict=True))
         for slot, operand in slots.items():
             self._check_width(operand, self.program.avals[slot])
@@ -45,7 +55,19 @@ class SegmentFunction:
             except Exception as error:
                 self._annotate(error, instruction, self.program.equation(position))
                 raise
-        return tuple([slots[slot] for slot, _ in self.segment.outputs])
+        found = [slots[slot] for slot, _ in self.segment.outputs]
+        return (*found, self._failed(slots)) if self._checked else tuple(found)
+
+    def _failed(self, slots: dict[int, Any]) -> Any:
+        """Return one bool for each checked equation."""
+        found = []
+        for position in self._checked:
+            instruction = self.program.instructions[position]
+            failure: Any = failure_of(self.program, instruction)
+            operands = [slots[i] for i in instruction.inputs]
+            results = [slots[i] for i in instruction.outputs]
+            found.append(failure.happened(operands, results))
+        return stack(found)
 
     def _step(self, instruction: Instruction, slots: dict[int, Any], in_turn: bool) -> None:
         operation, inputs, outputs, *_ = instruction
