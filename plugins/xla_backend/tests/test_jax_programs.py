@@ -262,11 +262,6 @@ def test_equal_calls_are_one_program():
     assert function.cache_info().misses == 1
 
 
-def test_another_backend_is_refused():
-    with tn.use("numpy"), pytest.raises(tn.MissingLoweringError, match="jax::call"):
-        np.asarray(from_jax(softplus_loss)(X))
-
-
 # ---- there and back ------------------------------------------------------------------------------
 
 

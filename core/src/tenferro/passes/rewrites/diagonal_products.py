@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.passes._contracting import Side
-from tenferro.passes._facts import constant_of, made_by
+from tenferro.passes._facts import constant_of, is_narrow, made_by
 from tenferro.passes._repeats import along, may_repeat, repeated, varying
 from tenferro.passes._rewriter import Rewriter
-from tenferro.passes.rewrites.reductions import is_narrow
 from tenferro.primitives.arithmetic import Mul
 from tenferro.primitives.comparison import Eq, Select
 from tenferro.primitives.constants import Iota
