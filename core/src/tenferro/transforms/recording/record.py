@@ -11,6 +11,7 @@ that it recorded keeps what it read. `Loans` says how. Read next: ``recording/ru
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from threading import local
 from types import FunctionType
 from typing import Any
 from weakref import ref
@@ -26,7 +27,7 @@ from tenferro.arrays.handle.convert import (
     quick_to_compare,
     snapshot,
 )
-from tenferro.arrays.handle.memo import MemoLeaf
+from tenferro.arrays.handle.memo import Memo, MemoLeaf
 from tenferro.arrays.handle.weak import WeakName, value_of
 from tenferro.backend._protection import protect, release
 from tenferro.backend._snapshots import is_numpy, snapshots
@@ -76,14 +77,23 @@ class Loans:
         self._protected: list[Any] = []
 
     def memo_of(self, function: Any, argnums: Sequence[int], trees: Sequence[Tree]) -> Lent | None:
-        """Return what earlier calls of a function recorded, until these loans end."""
-        named = None if self._memo is not None else name_of(function, argnums, trees)
+        """Return what earlier calls of a function recorded, until these loans end.
+
+        A thread has one memo at a time: a value made inside two recordings depends on leaves of
+        both, and would outlive one of them. The memo of the outer function ends with its call.
+        """
+        outer = _running.memo
+        if outer is not None:
+            outer.is_spoiled = True
+            return None
+        named = name_of(function, argnums, trees)
         if named is None:
             return None
-        found = self._memo = MEMOS.take(*named)
+        found = MEMOS.take(*named)
         if found is not None:
-            self._name = named[0]
+            self._memo, self._name = found, named[0]
             found.begin()
+            _running.memo = found.memo
         return found
 
     def lend(self, key: ValueKey, operand: Any) -> None:
@@ -113,6 +123,7 @@ class Loans:
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: Any) -> None:
         if self._memo is not None:
+            _running.memo = None
             self._give_back(self._memo, error)
         for operand in self._protected:
             release(operand)
@@ -152,6 +163,15 @@ def _written(arrays: Sequence[Any], traceback: Any) -> BorrowedWriteError:
     if line is not None:
         error.add_note(f"  from       {line}")
     return error
+
+
+class _Running(local):
+    """The memo of the function that this thread records, if it has one."""
+
+    memo: Memo | None = None
+
+
+_running = _Running()
 
 
 class Aux:
