@@ -26,11 +26,11 @@ def constrained(x):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_the_values_are_those_of_the_operand(dtype):
-    x = tn.asarray(X.astype(dtype))
+    given = np.arange(8.0).reshape(4, 2).astype(dtype)
     with pytest.warns(tn.ShardingIgnoredWarning, match="does nothing"):
-        found = np.asarray(constrained(x))
-    assert found.dtype == X.astype(dtype).dtype
-    np.testing.assert_array_equal(found, X.astype(dtype))
+        found = np.asarray(constrained(tn.asarray(given)))
+    assert found.dtype == given.dtype
+    np.testing.assert_array_equal(found, given)
 
 
 @pytest.mark.filterwarnings("ignore::tenferro.ShardingIgnoredWarning")
@@ -45,12 +45,13 @@ def test_derivatives_are_those_without_it(jit):
 
 
 def test_the_warning_comes_once():
+    """when a program is compiled, so that the shapes here are those of no other test"""
     f = tn.jit(constrained)
     with pytest.warns(tn.ShardingIgnoredWarning):
-        f(X)
+        f(np.ones((5, 3)))
     with warnings.catch_warnings(action="error"):
-        f(X)
-        f(np.ones((4, 2)))
+        f(np.ones((5, 3)))
+        f(np.ones((5, 4)))
 
 
 def test_a_constraint_is_linear_and_its_own_transpose():

@@ -8,6 +8,7 @@ configuration of JAX. Read next: ``_compile.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -73,12 +74,22 @@ class XlaBackend(Backend):
     def sparse_matrices(
         self, columns: Sequence[int], starts: Sequence[int], shape: tuple[int, int]
     ) -> Callable[[Any], Any]:
-        """Make JAX's ``BCOO``; all share one array of positions, which nothing can write to."""
+        """Make JAX's ``BCOO`` of JAX's arrays, SciPy's ``csr_array`` of others.
+
+        All ``BCOO`` share one array of positions, which nothing can write to.
+        """
+        of_host = super().sparse_matrices
         sparse = import_module("jax.experimental.sparse")
         rows = np.repeat(np.arange(shape[0], dtype="int32"), np.diff(np.asarray(starts)))
         indices = device_put(np.stack([rows, np.asarray(columns, "int32")], axis=1))
 
+        @cache
+        def make() -> Callable[[Any], Any]:
+            return of_host(columns, starts, shape)
+
         def matrix(entries: Any) -> Any:
+            if not self.owns(entries):  # NumPy's, where the NumPy backend is not installed
+                return make()(entries)
             return sparse.BCOO(
                 (entries, indices), shape=shape, indices_sorted=True, unique_indices=True
             )

@@ -132,9 +132,9 @@ class XlaExecutable(Executable):
         (steps, held), direct = self._own or self._load()
         self.used = True
         try:
-            if direct is not None and (not from_host or setting("jax_enable_x64")):
+            if direct is not None and setting("jax_enable_x64"):
                 results: tuple[Any, ...] = direct(*ready)
-            else:  # JAX would read 64 bits of the host as 32
+            else:  # JAX would read 64 bits of the host, and of callbacks, as 32
                 with enable_x64(True):
                     run = direct or partial(self._run, steps, held)
                     results = run(*ready)
