@@ -58,6 +58,7 @@ def run(operation, arrays):
     tn.host().backend("numpy").compile(compile_program(flat), avals)(*arrays)
 
 
+@pytest.mark.filterwarnings("ignore::tenferro.ShardingIgnoredWarning")
 @pytest.mark.parametrize("cls", WITH_PARAMETERS, ids=lambda cls: cls.key)
 def test_a_hostile_parameter_is_refused_with_a_typed_error(cls):
     case = FIRST[cls.key]

@@ -1,7 +1,7 @@
 """Every name of JAX that its documentation does not list as public, with what it is needed for.
 
-A new release of JAX is checked against this file and ``_jax.py``; each name has a test in
-``test_not_public.py``. The names of the classes of arrays in ``plugin.py`` are of this kind, too.
+A new release of JAX is checked against this file and ``_jax.py``; the tests of the plugin call each
+name. The names of the classes of arrays in ``plugin.py`` are of this kind, too.
 """
 
 from __future__ import annotations
