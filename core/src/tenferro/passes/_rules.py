@@ -24,7 +24,7 @@ Entry = tuple[frozenset[type] | None, bool, str, Rule]
 Kinds = tuple[Any, ...]
 Found = Sequence[tuple[str, Rule]]
 _NO_ENTRIES: list[Entry] = []
-#: passes in their order, and what is known of the rules by class
+#: passes in their order, and the entries of their rules by class of operation
 _Known = tuple[list["PassRules | LazyRules"], dict[type, list[Entry]]]
 
 

@@ -1,7 +1,7 @@
 """Writes to the main diagonal of matrices: through a mask of the diagonal.
 
-A compiler fuses the mask into what is computed of the result, and the pass ``diagonals`` makes an
-update of n elements of it. Read next: ``assignment.py``.
+A compiler fuses the mask into the operations that read the result. The pass ``diagonals`` turns it
+into an update of n elements. Read next: ``assignment.py``.
 """
 
 from __future__ import annotations

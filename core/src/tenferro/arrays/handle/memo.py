@@ -113,7 +113,8 @@ class Memo:
     def varies(self, form: Entry) -> bool:
         """Return True if an earlier call of the function had other numbers in a call of this form.
 
-        Such numbers are captured, so that what is made of the result is found whatever they are.
+        Such a number becomes a leaf that each call binds, so that the operation and all later ones
+        are found whatever its value is.
         """
         first = self.forms.setdefault(form, self.calls)
         if first != _VARIES and first != self.calls:

@@ -4,7 +4,7 @@ Identity matrices and diagonal matrices are n numbers between n zeros each. A nu
 n numbers and one zero; added to another matrix, they are added to n of its elements, which is done
 in its memory where the backend can. A number that multiplies may be inf or nan: then inf·0 is nan
 off the diagonal, as it was; but a sum of all elements of a product takes nothing of what the zeros
-multiply, so that inf there is no part of it. Read next: ``windows.py``.
+multiply: an infinite element there does not make the sum nan. Read next: ``windows.py``.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ product multiplies it, a sum of the same diagonals adds them. No directions are 
 zeros are computed (the sparse vector mode of Bischof, Khademi, Bouaricha, Carle, "Efficient
 computation of gradients and Jacobians by dynamic exploitation of sparsity in automatic
 differentiation", Optimization Methods and Software 7 (1996) 1, with patterns known from the graph).
-Where an equation has no rule, or parts would become too many, there is no result, and directions
-of one colour are pushed together. Read next: ``patterns/parts.py``.
+If an equation has no rule, or there would be too many parts, no entries are accumulated; directions
+of one colour are pushed together instead. Read next: ``patterns/parts.py``.
 """
 
 from __future__ import annotations
