@@ -185,3 +185,47 @@ def test_a_clamp_between_known_numbers(check, low, high, dtype):
         return tp.clamp(bounds[0], x, bounds[1])
 
     check(clamp, [x], np.minimum(np.maximum(x, x.dtype.type(low)), x.dtype.type(high)))
+
+
+BASES = [-np.inf, -1e30, -2.5, -1.0, -1e-30, -0.0, 0.0, 1e-30, 0.7, 3.0, np.inf, np.nan]
+WHOLE = [-40.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 5.0, 1e10, 41.0]
+OTHERS = [-0.5, 0.5, 2.5, np.inf, -np.inf, np.nan]
+
+
+CLOSE = {"float32": {"rtol": 3e-7}, "float64": {"rtol": 5e-16}}
+
+
+def of_the_c_library(x, y, dtype):
+    """C, annex F.10.4.4: powers of numbers, one by one, in double precision."""
+    with np.errstate(all="ignore"):
+        one_by_one = [np.float64(a) ** np.float64(b) for a, b in zip(x.flat, y.flat, strict=True)]
+        return np.array(one_by_one).reshape(x.shape).astype(dtype)
+
+
+def with_sign(x):
+    """The numbers, and what shows the sign of zero."""
+    with np.errstate(divide="ignore"):
+        return x, 1 / x if isinstance(x, np.ndarray) else tp.integer_pow(x, -1)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("exponents", [WHOLE, OTHERS, WHOLE + OTHERS])
+def test_powers_of_signed_bases(check, dtype, exponents):
+    """Signs, zeros, infinities and nan are those of the numbers, whatever else is in the array."""
+    x, y = np.meshgrid(np.array(BASES, dtype), np.array(exponents, dtype))
+    expected = of_the_c_library(x, y, dtype)
+    check(lambda x, y: with_sign(tp.pow(x, y)), [x, y], with_sign(expected), **CLOSE[dtype])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("exponent", [-40, -3, 5, 6, 41])
+def test_integer_powers_of_signed_bases(check, dtype, exponent):
+    """So for one exponent, where the sum may be written over; with two readers, too."""
+    x = np.tile(np.array(BASES, dtype), 2)
+    expected = of_the_c_library(x, np.full_like(x, exponent), dtype)
+
+    def powers(x, one):
+        product = tp.mul(x, one)
+        return *with_sign(tp.integer_pow(product, exponent)), tp.mul(product, one)
+
+    check(powers, [x, np.ones_like(x)], (*with_sign(expected), x), **CLOSE[dtype])

@@ -36,6 +36,7 @@ from tenferro.primitives.arithmetic import (
 from tenferro.primitives.constants import Constant
 from tenferro_numpy.errors import DivisionByZeroError, NegativePowerError
 from tenferro_numpy.ir.expression import Expression, Function, Specialize, called, simple
+from tenferro_numpy.lowerings._powers import float_power, integer_power
 
 #: what `np.clip` calls, five microseconds later; it has no public name
 _CLIP: Any = getattr(import_module("numpy._core.umath"), "clip", None)
@@ -99,7 +100,7 @@ def _div(op: Div, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> 
 def _pow(op: Pow, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
     if result.dtype.is_integer:
         return called(op, 2, lowering, shares=False)
-    return simple(np.power, 2)
+    return float_power(result) if result.dtype.is_float and result.shape else simple(np.power, 2)
 
 
 def _integer_pow(
@@ -113,14 +114,7 @@ def _integer_pow(
         return _cube
     if op.exponent == 4:
         return _fourth
-    exponent = np.asarray(op.exponent, result.dtype.name)
-    return Expression(
-        "{p0}({0}, {p1})",
-        (np.power, exponent),
-        broadcasts=True,
-        into="{p0}({0}, {p1}, {out})",
-        in_place=True,
-    )
+    return integer_power(op.exponent, result)
 
 
 _cube = Expression(
