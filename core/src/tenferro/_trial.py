@@ -201,9 +201,18 @@ def _key_problem(lowering: Lowering) -> str:
     namespace = key.partition("::")[0]
     if key in known or not any(k.startswith(f"{namespace}::") for k in known):
         return ""
+    if key in {getattr(cls, "key", "") for cls in _classes(Primitive)}:
+        return ""  # made by rules and passes alone, so that no plugin lists it
     near = nearest(key, known)
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
     return f"a lowering of {key} by {lowering.provider}: there is no such primitive{hint}"
+
+
+def _classes(cls: Any) -> Iterator[Any]:
+    """Yield all classes below one."""
+    for child in cls.__subclasses__():
+        yield child
+        yield from _classes(child)
 
 
 def _conflict(table: LoweringTable, cls: type[Primitive]) -> str:

@@ -74,8 +74,20 @@ def test_library_missing_at_the_probe(site, probe):
     said = site.run("say(error=failure(host().backend, 'toy'), states=states())")
     assert said["states"] == {"toy@tenferro-toy": "broken"}
     assert said["error"]["type"] == "PluginBrokenError"
+    assert "cannot be used: no_such_library is not installed" in said["error"]["text"]
     assert "pip install such" in said["error"]["text"]
     assert said["error"]["cause"].startswith("ModuleNotFoundError")
+
+
+def test_a_listing_says_which_library_is_missing_and_warns_of_nothing(site):
+    """For lowerings, too: they are the first that need the library"""
+    manifest = 'requires_libs=("no_such_library",), install_hint="pip install such"'
+    site.backend(manifest=manifest, lowerings="__import__('no_such_library')")
+    site.backend("good")
+    done = site.cli("primitives")
+    assert done.returncode == 0
+    assert "toy: no_such_library is not installed" in done.stdout.splitlines()
+    assert done.stderr == ""
 
 
 def test_library_missing_at_create(site):

@@ -138,3 +138,10 @@ def test_warnings_can_be_silenced_without_the_context_variable(recwarn):
         assert np.geterr() == before
     assert fp_errors._found is not None
     assert not recwarn.list
+
+
+def test_doctor_finds_nothing_wrong():
+    """Operations that only rules and passes make are no unknown names"""
+    from tenferro._trial import try_here
+
+    assert (try_here("numpy")["status"], try_here("numpy")["problems"]) == ("loaded", [])

@@ -16,6 +16,7 @@ from tenferro._cli.plugins import Data, foreign_lowerings, plugin_data, write_pl
 from tenferro._trial import try_in_child_process
 from tenferro.backend import API_VERSION, BackendError, host
 from tenferro.backend.discovery.hints import VARIABLES
+from tenferro.backend.discovery.refusals import NOT_INSTALLED
 from tenferro.backend.discovery.scan import core_version, dependents
 from tenferro.backend.lowering.providers import canonical
 from tenferro.backend.records import BACKENDS
@@ -68,8 +69,7 @@ def _problems(data: Data, environment: Mapping[str, str]) -> Iterator[str]:
     """Yield sentences about problems. A missing device is one only if its backend was named."""
     for p in data["plugins"]:
         if p["status"] in BAD:
-            state = "in conflict" if p["status"] == "conflict" else p["status"]
-            yield f"{p['name']} is {state}: {p['reason']}"
+            yield f"{p['name']} {_is(p)}: {p['reason']}"
     said = {p["reason"] for p in data["plugins"] if p["status"] in BAD}
     for name, probe in data["probes"].items():
         yield from (f"{name}: {text}" for text in probe["problems"] if text not in said)
@@ -81,6 +81,13 @@ def _problems(data: Data, environment: Mapping[str, str]) -> Iterator[str]:
         yield data["backend"]["why"]
     elif named and _state(data, named) != "loaded":
         yield f"TENFERRO_BACKEND names {named}, which is {_state(data, named)}"
+
+
+def _is(plugin: Data) -> str:
+    """Return what is said of a plugin that cannot be used, with its verb."""
+    if NOT_INSTALLED in plugin["reason"]:
+        return "cannot be used"
+    return "is in conflict" if plugin["status"] == "conflict" else f"is {plugin['status']}"
 
 
 def _state(data: Data, backend: str) -> str:

@@ -28,7 +28,7 @@ def collect_primitives(options: Any) -> tuple[Data, int]:
         except BackendError as error:
             if options.backend:
                 raise
-            unusable[name] = str(error).split("\n", 1)[0]
+            unusable[name] = error.fields.get("reason") or str(error).split("\n", 1)[0]
     rows = [
         {
             "key": key,

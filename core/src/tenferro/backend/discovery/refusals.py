@@ -18,6 +18,8 @@ from tenferro.backend._errors import (
 from tenferro.backend.discovery.hints import KNOWN, install_lines, nearest
 from tenferro.backend.records import BACKENDS, PluginRecord
 
+#: The end of the reason of a plugin whose library is missing: nothing is wrong with the plugin.
+NOT_INSTALLED = "is not installed"
 _WHAT = {BACKENDS: "backend"}
 
 
@@ -41,8 +43,9 @@ def unusable(record: PluginRecord, rivals: Sequence[PluginRecord]) -> BackendErr
 def broken(record: PluginRecord) -> PluginBrokenError:
     """Make the error for a plugin that failed."""
     hint = f"\n  hint       {record.install_hint}" if record.install_hint else ""
+    state = "cannot be used" if record.reason.endswith(NOT_INSTALLED) else "is broken"
     return PluginBrokenError(
-        f"{_who(record)} is broken: {record.reason}{hint}", **_fields(record), reason=record.reason
+        f"{_who(record)} {state}: {record.reason}{hint}", **_fields(record), reason=record.reason
     )
 
 

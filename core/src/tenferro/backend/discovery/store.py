@@ -25,8 +25,15 @@ from tenferro.backend.discovery.loading import (
     Refusal,
     absent_module,
     first_line,
+    library_is_missing,
 )
-from tenferro.backend.discovery.refusals import broken, unknown_backend, unknown_namespace, unusable
+from tenferro.backend.discovery.refusals import (
+    NOT_INSTALLED,
+    broken,
+    unknown_backend,
+    unknown_namespace,
+    unusable,
+)
 from tenferro.backend.discovery.scan import (
     STANDARD,
     Filters,
@@ -230,7 +237,15 @@ class PluginStore:
         return self._environment.get("TENFERRO_STRICT_PLUGINS", "") not in ("", "0")
 
     def break_plugin(self, place: Place, error: BaseException, reason: str = "") -> PluginRecord:
-        """Drop a loaded plugin that failed in a data hook, and keep the reason."""
+        """Drop a loaded plugin that failed in a data hook, and keep the reason.
+
+        A library that is not installed is the reason by itself, and deserves no warning: nothing is
+        wrong with the plugin.
+        """
+        libraries = self.plugins[place].manifest.requires_libs
+        is_fault = not library_is_missing(error, libraries)
+        if not is_fault:
+            reason = f"{absent_module(error)} {NOT_INSTALLED}"
         with self.lock:
             record = next(r for r in self.rivals(place[1], place[0]) if r.status in USABLE)
             self._drop(place)
@@ -238,7 +253,8 @@ class PluginStore:
             refusal.__cause__ = error
             self._refuse(record, refusal)
         changed = next(r for r in self.rivals(place[1], place[0]) if r.status == "broken")
-        warn_once(changed)
+        if is_fault:
+            warn_once(changed)
         return changed
 
     def _drop(self, place: Place) -> None:
