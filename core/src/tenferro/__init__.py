@@ -147,9 +147,10 @@ if TYPE_CHECKING:
     from tenferro.transforms import (
         FunctionExplanation, GraphOf, PrimitiveExplanation, SavedFunction, associative_scan,
         barrier, check_grads, checkpoint, cond, custom_jvp, custom_linear, custom_linear_solve,
-        custom_root, custom_vjp, debug, debug_nans, eval_shape, explain, fori_loop, from_local,
-        grad, graph_of, hessian, hvp, jacfwd, jacobian, jacrev, jet, jit, jvp, linearize,
-        load_arrays, load_graph, map, mesh, name, offload, revolve, save_arrays, save_graph, scan,
+        custom_root, custom_vjp, debug, debug_nans, eval_shape, explain, export, fori_loop,
+        from_local, grad, graph_of, hessian, hvp, jacfwd, jacobian, jacrev, jet, jit, jvp,
+        linearize, load_arrays, load_exported, load_graph, map, mesh, name, offload, revolve,
+        save_arrays, save_graph, scan,
         shard, sharding_constraint, sparsity, stop_gradient, switch, trace, value_and_grad, vjp,
         vmap, while_loop,
     )
@@ -299,11 +300,11 @@ else:
             "transforms": (
                 "FunctionExplanation GraphOf PrimitiveExplanation SavedFunction associative_scan "
                 "barrier check_grads checkpoint cond custom_jvp custom_linear custom_linear_solve "
-                "custom_root custom_vjp debug debug_nans eval_shape explain fori_loop from_local "
-                "grad graph_of hessian hvp jacfwd jacobian jacrev jet jit jvp linearize "
-                "load_arrays load_graph map mesh name offload revolve save_arrays save_graph scan "
-                "shard sharding_constraint sparsity stop_gradient switch trace value_and_grad vjp "
-                "vmap while_loop"
+                "custom_root custom_vjp debug debug_nans eval_shape explain export fori_loop "
+                "from_local grad graph_of hessian hvp jacfwd jacobian jacrev jet jit jvp linearize "
+                "load_arrays load_exported load_graph map mesh name offload revolve save_arrays "
+                "save_graph scan shard sharding_constraint sparsity stop_gradient switch trace "
+                "value_and_grad vjp vmap while_loop"
             ),
         },
         _other,
@@ -362,7 +363,7 @@ __all__ = [
     "diag_indices", "diag_indices_from", "diagflat", "diagonal", "diff", "digitize", "distributed",
     "divide", "divmod", "dot", "dsplit", "dstack", "e", "ediff1d", "einsum", "einsum_path", "empty",
     "empty_like", "equal", "erf", "eval_shape", "evaluate", "exp", "exp2", "expand_dims", "expit",
-    "explain", "expm1", "extract", "eye", "fabs", "fft", "fill_diagonal", "finfo", "fix",
+    "explain", "expm1", "export", "extract", "eye", "fabs", "fft", "fill_diagonal", "finfo", "fix",
     "flatnonzero", "flip", "fliplr", "flipud", "float16", "float32", "float64", "float_power",
     "floor", "floor_divide", "fmax", "fmin", "fmod", "fori_loop", "frexp", "from_dlpack",
     "from_local", "fromfunction", "full", "full_like", "gcd", "geomspace", "grad", "gradient",
@@ -372,14 +373,14 @@ __all__ = [
     "int64", "interp", "intersect1d", "invert", "isclose", "iscomplex", "iscomplexobj", "isdtype",
     "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal", "isrealobj", "ix_",
     "jacfwd", "jacobian", "jacrev", "jet", "jit", "jvp", "kron", "lcm", "ldexp", "left_shift",
-    "less", "less_equal", "lexsort", "linalg", "linearize", "linspace", "load_arrays", "load_graph",
-    "log", "log1p", "log2", "log10", "logaddexp", "logaddexp2", "logical_and", "logical_not",
-    "logical_or", "logical_xor", "logistic", "logspace", "map", "mask_indices", "matmul",
-    "matrix_transpose", "matvec", "max", "maximum", "may_share_memory", "mean", "median", "mesh",
-    "meshgrid", "min", "minimum", "mod", "modf", "moveaxis", "multiply", "name", "nan",
-    "nan_to_num", "nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean",
-    "nanmedian", "nanmin", "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar",
-    "ndim", "negative", "newaxis", "nextafter", "nonzero", "not_equal", "numpy_functions",
+    "less", "less_equal", "lexsort", "linalg", "linearize", "linspace", "load_arrays",
+    "load_exported", "load_graph", "log", "log1p", "log2", "log10", "logaddexp", "logaddexp2",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "logistic", "logspace", "map",
+    "mask_indices", "matmul", "matrix_transpose", "matvec", "max", "maximum", "may_share_memory",
+    "mean", "median", "mesh", "meshgrid", "min", "minimum", "mod", "modf", "moveaxis", "multiply",
+    "name", "nan", "nan_to_num", "nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax",
+    "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum",
+    "nanvar", "ndim", "negative", "newaxis", "nextafter", "nonzero", "not_equal", "numpy_functions",
     "offload", "ones", "ones_like", "outer", "pad", "partition", "percentile", "permute_dims", "pi",
     "piecewise", "place", "polyadd", "polyder", "polydiv", "polyint", "polymul", "polysub",
     "polyval", "positive", "pow", "power", "prefer", "prod", "promote_types", "ptp", "put",

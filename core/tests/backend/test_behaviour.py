@@ -112,6 +112,26 @@ def test_no_device(site):
     assert said["error"]["reason"] == "no CUDA driver"
 
 
+def test_no_backend_exports(site):
+    """One that is named says so, and so does core where none can"""
+    site.backend()
+    said = site.run("""
+        import tenferro as tn
+        say(
+            named=failure(tn.export, abs, 1.0, backend="toy"),
+            none=failure(tn.export, abs, 1.0),
+            loading=failure(tn.load_exported, "x.hlo"),
+            unknown=failure(tn.load_exported, "x.hlo", backend="tyo"),
+        )
+    """)
+    assert said["named"]["type"] == said["none"]["type"] == said["loading"]["type"]
+    assert said["none"]["type"] == "UnsupportedError"
+    assert "toy exports no programs" in said["named"]["text"]
+    assert "export: no backend exports programs" in said["none"]["text"]
+    assert "pip install tenferro-xla" in said["loading"]["text"]
+    assert said["unknown"]["type"] == "UnknownBackendError"
+
+
 def test_two_distributions_with_one_backend_name(site):
     site.backend("toy", "first-toy")
     site.backend("toy", "second-toy")

@@ -84,7 +84,7 @@ def test_the_text_is_stablehlo():
     text = str(exported())
     assert "stablehlo.tanh" in text
     assert "loc(" not in text
-    assert repr(exported()) == "<ExportedProgram for cpu>"
+    assert repr(exported()) == "<StableHloProgram for cpu>"
 
 
 @pytest.mark.parametrize("dtype", ["float32", "complex64", "int32", "bool"])
@@ -105,10 +105,48 @@ def test_other_arguments_are_refused(got):
     assert caught.value.need
 
 
-def test_it_has_no_derivative():
-    program = exported()
-    with pytest.raises(tn.UnsupportedError, match="has no derivative"):
-        tn.grad(lambda x: program({"x": x}, scale=1.0)["loss"])(X)
+@pytest.mark.parametrize("transform", [tn.grad, tn.jit, tn.vmap, tn.jacfwd])
+def test_transforms_refuse_it(path, transform):
+    """It has no equations to transform; made here and read from a file alike"""
+    tn.export(np.sin, tn.Aval((), "f64")).save(path)
+    for program in tn.export(np.sin, tn.Aval((), "f64")), tn.load_exported(path):
+        with pytest.raises(tn.UnsupportedError, match="has no derivative") as caught:
+            transform(program)(X[:1] if transform is tn.vmap else 0.5)
+        assert "tn.export(tn.grad(f)" in caught.value.instead
+
+
+def test_arrays_of_tenferro_are_values_outside_of_transforms():
+    program = tn.export(np.sin, tn.Aval((2,), "f64"))
+    np.testing.assert_array_equal(program(tn.asarray(X) * 2), program(X * 2))
+
+
+def test_core_finds_it(path):
+    """By the hook of the plugin; a backend that exports nothing says so"""
+    program = tn.export(lambda x, *, scale: np.sin(x) * scale, X, scale=2.0, platforms="cpu")
+    program.save(path)
+    assert isinstance(program, tn.backend.ExportedProgram)
+    assert program.avals == (tn.Aval((2,), "f64"), tn.Aval((), "f64"))
+    found = tn.load_exported(path, backend="xla")(X, scale=2.0)
+    np.testing.assert_array_equal(found, program(X, scale=2.0))
+    np.testing.assert_allclose(found, np.sin(X) * 2, rtol=1e-15)
+
+
+def test_only_functions_are_exported():
+    with pytest.raises(TypeError, match="needs a function"):
+        tn.export(X)
+
+
+def test_a_program_for_another_platform_says_so():
+    with pytest.raises(tn.DeviceUnavailableError, match="was exported for cuda"):
+        exported(platforms=("cuda",))({"x": X}, scale=1.0)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(tn.FileAccessError, match=r"load_exported: .*No such file") as caught:
+        tn.load_exported(tmp_path / "none.hlo")
+    assert isinstance(caught.value, OSError)
+    with pytest.raises(tn.FileAccessError, match="save"):
+        exported().save(tmp_path / "none" / "model.hlo")
 
 
 @pytest.mark.parametrize("platforms", [("metal",), (), ("cpu", "fpga")])
@@ -140,7 +178,7 @@ def test_a_file_that_is_there_is_replaced_whole(path, monkeypatch):
     exported().save(path)
     before = path.read_bytes()
     monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
-    with pytest.raises(OSError, match="full"):
+    with pytest.raises(tn.FileAccessError, match="full"):
         exported().save(path)
     assert path.read_bytes() == before
     assert [*path.parent.iterdir()] == [path]

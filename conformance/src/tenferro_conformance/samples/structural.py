@@ -332,6 +332,7 @@ SHARDING_CONSTRAINT = table(
     "std::sharding_constraint",
     Row(edge="wide", inputs=(grid(-2, 2, 2, 3),), params=_ROWS, wrt=(0,)),
     Row(edge="two_axes", inputs=([1.0, 2.0],), params=_BOTH, dtypes=F64, wrt=(0,), order=1),
+    Row(edge="open", inputs=([1.0, 2.0],), params={"spec": ("?",)}, dtypes=F64, wrt=(0,), order=1),
     Row(edge="scalar", inputs=(1.5,), params={"spec": ()}, wrt=(0,)),
     Row(edge="whole", inputs=(grid(-2, 2, 2, 3),), params={"spec": ()}, dtypes=F64, wrt=(0,)),
     Row(edge="empty", inputs=(grid(0, 1, 0, 3),), params=_ROWS, dtypes=F64, wrt=(0,), order=1),

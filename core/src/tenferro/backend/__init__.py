@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from tenferro.backend.algebra import AlgebraBackend, OperandAlgebra
     from tenferro.backend.base import Backend, Executable, Interpreter, Timings
     from tenferro.backend.discovery.host import PluginHost
+    from tenferro.backend.exporting import ExportedProgram, Exporter
     from tenferro.backend.lowering import Lowering, Lowerings, LoweringTable
     from tenferro.backend.records import (
         BackendConfig,
@@ -64,6 +65,7 @@ else:
             "algebra": "AlgebraBackend OperandAlgebra",
             "base": "Backend Executable Interpreter Timings",
             "discovery.host": "PluginHost",
+            "exporting": "ExportedProgram Exporter",
             "lowering": "Lowering LoweringTable Lowerings",
             "records": (
                 "BackendConfig BackendInfo Gap LoweringReport PluginManifest PluginRecord Probe"
@@ -79,10 +81,10 @@ else:
 __all__ = [
     "API_VERSION", "AlgebraBackend", "Backend", "BackendConfig", "BackendConflictError",
     "BackendError", "BackendInfo", "DecompositionCycleError", "DeviceUnavailableError",
-    "Executable", "Gap", "Interpreter", "InvalidOptionError", "Lowering", "LoweringConflictError",
-    "LoweringError", "LoweringReport", "LoweringTable", "Lowerings", "MissingLoweringError",
-    "MixedBackendsError", "NamespaceError", "NoBackendError", "OperandAlgebra",
-    "PluginBlockedError", "PluginBrokenError", "PluginError", "PluginHost",
+    "Executable", "ExportedProgram", "Exporter", "Gap", "Interpreter", "InvalidOptionError",
+    "Lowering", "LoweringConflictError", "LoweringError", "LoweringReport", "LoweringTable",
+    "Lowerings", "MissingLoweringError", "MixedBackendsError", "NamespaceError", "NoBackendError",
+    "OperandAlgebra", "PluginBlockedError", "PluginBrokenError", "PluginError", "PluginHost",
     "PluginIncompatibleError", "PluginManifest", "PluginRecord", "PluginWarning", "PreferenceError",
     "Probe", "ProcessError", "Processes", "ProgramsDifferError", "ShardedArrays",
     "ShardingIgnoredWarning", "SpansProcessesError", "Timings", "UnknownBackendError",

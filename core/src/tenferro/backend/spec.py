@@ -15,6 +15,7 @@ import pluggy
 
 if TYPE_CHECKING:
     from tenferro.backend.base import Backend
+    from tenferro.backend.exporting import Exporter
     from tenferro.backend.lowering import Lowering
     from tenferro.backend.records import BackendConfig, BackendInfo, LoweringReport, Probe
     from tenferro.backend.sharding import Processes
@@ -59,6 +60,11 @@ class Specs:
 
         Must not touch a device: processes are connected before the backend is made.
         """
+
+    @staticmethod
+    @hookspec
+    def tenferro_backend_exporter() -> Exporter:  # type: ignore[empty-body]
+        """Return what compiles programs into files. Since API 1.0; for `tn.export`."""
 
     @staticmethod
     @hookspec

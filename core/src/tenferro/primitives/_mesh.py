@@ -16,6 +16,9 @@ from tenferro.primitives._errors import ShardingError
 
 Entry = str | tuple[str, ...] | None
 
+#: An entry of a constraint that leaves a dimension to the compiler. No axis can be called this.
+OPEN = "?"
+
 
 class Mesh:
     """A grid of devices with named axes, as ``tenferro.mesh`` makes it.
@@ -111,6 +114,11 @@ class ShardingSpec:
         """The axes along which each dimension is split, as tuples."""
         return tuple([axes_of(entry) for entry in self.dimensions])
 
+    @property
+    def open(self) -> tuple[bool, ...]:
+        """True for each dimension that is left to the compiler."""
+        return tuple([entry == OPEN for entry in self.dimensions])
+
     def check(self, mesh: Mesh, aval: Aval, who: str) -> None:
         """Raise ShardingError if an array cannot be split over a mesh like this."""
         check_fits(self, mesh, aval, who)
@@ -129,8 +137,8 @@ class ShardingSpec:
 
 
 def axes_of(entry: Entry) -> tuple[str, ...]:
-    """Return the axes of one dimension as a tuple."""
-    if entry is None:
+    """Return the axes of one dimension as a tuple; none for one that the compiler splits."""
+    if entry is None or entry == OPEN:
         return ()
     return (entry,) if isinstance(entry, str) else entry
 
@@ -156,13 +164,13 @@ def is_spec(given: object) -> bool:
     )
 
 
-def made_spec(given: Any, who: str) -> ShardingSpec:
+def made_spec(given: Any, who: str, *, may_be_open: bool = True) -> ShardingSpec:
     """Return the spec that a user wrote. It may use an axis once.
 
-    Raises ShardingError: if it is not a spec.
+    Raises ShardingError: if it is not a spec, or leaves a dimension open where that cannot be.
     """
     if isinstance(given, ShardingSpec):
-        return given
+        return _closed(given, who, may_be_open)
     if not is_spec(given):
         need = 'None, an axis, or a tuple of axes for each dimension, such as ("data", None)'
         raise spec_error(who, "this is not a spec", given, got=f"{given!r:.80}", need=need)
@@ -180,6 +188,19 @@ def made_spec(given: Any, who: str) -> ShardingSpec:
                     need="each axis at most once: a device has one part of an array",
                 )
             used.add(axis)
+    return _closed(spec, who, may_be_open)
+
+
+def _closed(spec: ShardingSpec, who: str, may_be_open: bool) -> ShardingSpec:
+    if OPEN in spec.dimensions and not may_be_open:
+        raise spec_error(
+            who,
+            f"{OPEN!r} leaves a dimension to the compiler, and here nothing is compiled",
+            spec,
+            spec.dimensions.index(OPEN),
+            got=str(spec),
+            need="None, an axis, or a tuple of axes for each dimension",
+        )
     return spec
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._mesh import Mesh, ShardingSpec, check_rank, made_spec
+from tenferro.primitives._mesh import OPEN, Mesh, ShardingSpec, check_rank, made_spec
 from tenferro.primitives._primitive import Linear, bind
 
 __all__ = ["Mesh", "ShardingConstraint", "ShardingSpec", "sharding_constraint"]
@@ -36,7 +36,7 @@ class ShardingConstraint(Linear):
 
     def batch(self, size: int, batched: Sequence[bool], x: Handle) -> Sequence[Handle]:
         inner = self.spec or (None,) * (x.ndim - 1)
-        return [sharding_constraint(x, (None, *inner))]
+        return [sharding_constraint(x, (OPEN, *inner))]
 
 
 def sharding_constraint(x: H, spec: Sequence[Any]) -> H:
@@ -45,7 +45,8 @@ def sharding_constraint(x: H, spec: Sequence[Any]) -> H:
     x: [*s]   →   y: [*s]
 
     Transpose    ct_x = ct, split in the same way
-    Convention   None leaves a dimension whole; the spec () leaves all of them whole
+    Convention   None leaves a dimension whole; the spec () leaves all of them whole; "?" leaves a
+                 dimension to the compiler, as ``batch`` does with the new one
     Raises       ShardingError: if the spec is of another rank, or uses an axis twice.
 
     >>> from tenferro.primitives import sharding_constraint, variable

@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     )
     from tenferro.transforms.inspection.graph_of import graph_of
     from tenferro.transforms.inspection.look import GraphOf, trace
+    from tenferro.transforms.saving.exported import export, load_exported
     from tenferro.transforms.saving.load import SavedFunction, load_graph
     from tenferro.transforms.saving.save import save_graph
     from tenferro.transforms.sharding.checkpoints import load_arrays, save_arrays
@@ -112,6 +113,7 @@ else:
             "inspection.explain": "FunctionExplanation PrimitiveExplanation explain",
             "inspection.graph_of": "graph_of",
             "inspection.look": "GraphOf trace",
+            "saving.exported": "export load_exported",
             "saving.load": "SavedFunction load_graph",
             "saving.save": "save_graph",
             "sharding.checkpoints": "load_arrays save_arrays",
@@ -131,11 +133,11 @@ __all__ = [
     "SavedFunction", "SparseResultError", "TangentMismatchError", "UnknownPrimitiveError",
     "associative_scan", "barrier", "batch", "check_grads", "checkpoint", "cond", "custom_jvp",
     "custom_linear", "custom_linear_solve", "custom_root", "custom_vjp", "debug", "debug_nans",
-    "eval_shape", "explain", "fori_loop", "from_local", "grad", "graph_of", "hessian", "hvp",
-    "jacfwd", "jacobian", "jacrev", "jet", "jit", "jvp", "linearize", "load_arrays", "load_graph",
-    "map", "mesh", "name", "offload", "record_program", "revolve", "save_arrays", "save_graph",
-    "scan", "shard", "sharding_constraint", "sparsity", "stop_gradient", "switch", "trace",
-    "value_and_grad", "vjp", "vmap", "while_loop",
+    "eval_shape", "explain", "export", "fori_loop", "from_local", "grad", "graph_of", "hessian",
+    "hvp", "jacfwd", "jacobian", "jacrev", "jet", "jit", "jvp", "linearize", "load_arrays",
+    "load_exported", "load_graph", "map", "mesh", "name", "offload", "record_program", "revolve",
+    "save_arrays", "save_graph", "scan", "shard", "sharding_constraint", "sparsity",
+    "stop_gradient", "switch", "trace", "value_and_grad", "vjp", "vmap", "while_loop",
 ]
 # end generated
 # fmt: on

@@ -60,11 +60,20 @@ def test_a_constraint_is_linear_and_its_own_transpose():
     assert text.count("sharding_constraint[spec=('data', None)]") == 2
 
 
-def test_vmap_leaves_the_new_dimension_whole():
+def test_vmap_leaves_the_new_dimension_to_the_compiler():
     text = str(tn.trace(tn.vmap(lambda row: tn.sharding_constraint(row, ("model",))), X))
-    assert "sharding_constraint[spec=(None, 'model')]" in text
+    assert "sharding_constraint[spec=('?', 'model')]" in text
     text = str(tn.trace(tn.vmap(lambda row: tn.sharding_constraint(row, ())), X))
-    assert "sharding_constraint[spec=(None, None)]" in text
+    assert "sharding_constraint[spec=('?', None)]" in text
+    twice = tn.vmap(tn.vmap(lambda x: tn.sharding_constraint(x, ())))
+    assert "sharding_constraint[spec=('?', '?')]" in str(tn.trace(twice, X))
+
+
+def test_only_a_constraint_leaves_a_dimension_to_the_compiler():
+    assert "spec=('?', 'm')" in str(tn.trace(lambda x: tn.sharding_constraint(x, ("?", "m")), X))
+    with pytest.raises(tn.ShardingError, match="leaves a dimension to the compiler") as caught:
+        tn.shard(X, tn.mesh({"m": 1}), ("?", None))
+    assert caught.value.dimension == 0
 
 
 def test_a_pytree_has_a_spec_for_each_leaf_or_subtree():

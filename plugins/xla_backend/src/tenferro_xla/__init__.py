@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tenferro_xla._as_jax import as_jax
-    from tenferro_xla._exported import ExportedProgram, export, load_exported
+    from tenferro_xla._exported import StableHloProgram, export, load_exported
     from tenferro_xla._from_jax import from_jax
 
     __version__: str
 
-__all__ = ["ExportedProgram", "__version__", "as_jax", "export", "from_jax", "load_exported"]
+__all__ = ["StableHloProgram", "__version__", "as_jax", "export", "from_jax", "load_exported"]
 
 _MODULES = {
-    "ExportedProgram": "_exported",
+    "StableHloProgram": "_exported",
     "as_jax": "_as_jax",
     "export": "_exported",
     "from_jax": "_from_jax",

@@ -1,7 +1,8 @@
-"""``export``: a program as one file of StableHLO, which runs with JAX alone.
+"""What ``tenferro.export`` makes here: one file of StableHLO, which runs with JAX alone.
 
 The file is what ``jax.export`` writes, so that ``jax.export.deserialize`` reads it in a process
-that has never heard of tenferro. Read next: ``_as_jax.py``.
+that has never heard of tenferro. ``export`` and ``load_exported`` are the same by this package's
+name, for whoever has several backends that export. Read next: ``_as_jax.py``.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +19,11 @@ import jax
 import numpy as np
 from jax import export as jax_export
 
-from tenferro.arrays import Array, as_array
-from tenferro.backend import UnsupportedError
+from tenferro.arrays import Array, TracedConversionError, as_array
+from tenferro.backend import DeviceUnavailableError, ExportedProgram, Exporter, UnsupportedError
 from tenferro.computegraph import OperandError, SerializationError
 from tenferro.primitives import Aval
+from tenferro.transforms import FileAccessError
 from tenferro_xla._as_jax import Flat, Lowered
 from tenferro_xla._jax import enable_x64, is_array, shape_dtype
 from tenferro_xla._operands import numpy_dtype
@@ -28,32 +31,30 @@ from tenferro_xla._operands import numpy_dtype
 PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 
 
+class XlaExporter(Exporter):
+    """Exports programs as StableHLO."""
+
+    def export(
+        self,
+        function: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        platforms: Sequence[str],
+    ) -> StableHloProgram:
+        """Compile a function to StableHLO."""
+        return _compiled(function, args, kwargs, platforms)
+
+    def load(self, path: str | os.PathLike[str]) -> StableHloProgram:
+        """Read a program that ``save`` wrote."""
+        return _loaded(path)
+
+
 def export(
     function: Callable[..., Any], *args: Any, platforms: Sequence[str] = ("cpu",), **kwargs: Any
-) -> ExportedProgram:
-    """Compile a function to StableHLO for these shapes and dtypes.
+) -> StableHloProgram:
+    """Compile a function to StableHLO for these shapes and dtypes: ``tenferro.export`` on XLA.
 
-    Parameters
-    ----------
-    function : callable
-        Function of pytrees of arrays: lists, tuples, dictionaries. Derivative rules of the user are
-        applied; the program itself cannot be differentiated, so export the gradient as well.
-    *args, **kwargs
-        Arguments, or an ``Aval`` instead of an array.
-    platforms : sequence of str, default ("cpu",)
-        The platforms it shall run on: "cpu", "cuda", "rocm", "tpu".
-
-    Returns
-    -------
-    ExportedProgram
-        The program. ``save`` writes it to a file.
-
-    Raises
-    ------
-    UnsupportedError
-        If a platform is unknown, or the function calls back into Python.
-    ConcretizationError
-        If the function asks for the value of an argument.
+    See ``tenferro.export`` for arguments and errors.
 
     Examples
     --------
@@ -63,6 +64,24 @@ def export(
     >>> program = export(tn.grad(lambda x: np.sum(x**3)), tn.Aval((2,), "float64"))
     >>> program(np.array([1.0, 2.0]))
     array([ 3., 12.])
+    """
+    return _compiled(function, args, kwargs, platforms)
+
+
+def load_exported(path: str | os.PathLike[str]) -> StableHloProgram:
+    """Return a program that ``export`` made and ``save`` wrote: ``tenferro.load_exported``."""
+    return _loaded(path)
+
+
+def _compiled(
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    platforms: Sequence[str],
+) -> StableHloProgram:
+    """Compile a function for these arguments.
+
+    Raises UnsupportedError: if a platform is unknown, or the function calls back into Python.
     """
     unknown = sorted({*platforms} - {*PLATFORMS})
     if unknown or not platforms:
@@ -87,22 +106,19 @@ def export(
     args, kwargs = jax.tree.unflatten(structure, specs)
     with enable_x64(True):
         made = jax_export.export(jax.jit(program), platforms=tuple(platforms))(*args, **kwargs)
-    return ExportedProgram(made)
+    return StableHloProgram(made)
 
 
-def load_exported(path: str | os.PathLike[str]) -> ExportedProgram:
-    """Return a program that ``export`` made and ``save`` wrote.
+def _loaded(path: str | os.PathLike[str]) -> StableHloProgram:
+    """Read a program.
 
-    Raises
-    ------
-    SerializationError
-        If the file holds no exported program, or one of a newer format.
-    FileNotFoundError
-        If there is no such file.
+    Raises SerializationError: if the file holds no exported program, or one of a newer format.
+    Raises FileAccessError: if there is no such file, or it may not be read.
     """
-    data = bytearray(Path(path).read_bytes())
+    with _access("load_exported", path):
+        data = bytearray(Path(path).read_bytes())
     try:
-        return ExportedProgram(jax_export.deserialize(data))
+        return StableHloProgram(jax_export.deserialize(data))
     except Exception as error:  # whatever a parser makes of foreign bytes
         raise SerializationError(
             f"load_exported: {os.fspath(path)} holds no exported program: {error}\n"
@@ -110,8 +126,8 @@ def load_exported(path: str | os.PathLike[str]) -> ExportedProgram:
         ) from error
 
 
-class ExportedProgram:
-    """A program for given shapes and dtypes. Calls take NumPy's or JAX's arrays and give the same.
+class StableHloProgram(ExportedProgram):
+    """A program of StableHLO. Calls take NumPy's or JAX's arrays and give the same.
 
     ``exported`` is JAX's own object.
     """
@@ -146,14 +162,16 @@ class ExportedProgram:
                 feature="files of exported programs",
                 instead="",
             ) from error
-        handle, partial = tempfile.mkstemp(".part", target.name, target.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            os.replace(partial, target)
-        except BaseException:
-            os.unlink(partial)
-            raise
+        with _access("save", path):
+            handle, partial = tempfile.mkstemp(".part", target.name[:16], target.parent)
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(data)
+                os.chmod(partial, 0o644)
+                os.replace(partial, target)
+            except BaseException:
+                os.unlink(partial)
+                raise
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program.
@@ -163,15 +181,7 @@ class ExportedProgram:
         """
         leaves, structure = jax.tree.flatten((args, kwargs))
         expected: Any = self.exported.in_tree
-        if any([isinstance(leaf, Array) for leaf in leaves]):
-            raise UnsupportedError(
-                "an exported program takes values: it is compiled, and has no derivative\n"
-                "  hint       export the derivative, `export(tn.grad(f), …)`, or save the graph:"
-                " `tn.save_graph`",
-                backend="xla",
-                feature="derivatives of exported programs",
-                instead="export(tn.grad(f), …)",
-            )
+        leaves = [_value(leaf) for leaf in leaves]
         needed = self.avals if len(leaves) == len(self.avals) else (None,) * len(leaves)
         found = [_aval(leaf, need) for leaf, need in zip(leaves, needed, strict=True)]
         if structure != expected or tuple(found) != self.avals:
@@ -187,6 +197,7 @@ class ExportedProgram:
             leaf if is_array(leaf) else np.asarray(leaf, numpy_dtype(aval.dtype))
             for leaf, aval in zip(leaves, self.avals, strict=True)
         ]
+        self._check_platform()
         args, kwargs = jax.tree.unflatten(structure, arrays)
         with enable_x64(True):
             result = self._run(*args, **kwargs)
@@ -194,13 +205,58 @@ class ExportedProgram:
             return result
         return jax.tree.map(lambda x: np.array(x)[()], result)  # arrays of JAX are read-only
 
+    def _check_platform(self) -> None:
+        """Raise DeviceUnavailableError on a platform that the program was not exported for."""
+        own = self.platforms
+        here = {"gpu": "cuda"}.get(jax.default_backend(), jax.default_backend())
+        if here not in own and not (here == "cuda" and "rocm" in own):
+            reason = f"it was exported for {', '.join(own)}, and JAX uses {here}"
+            raise DeviceUnavailableError(
+                f"an exported program cannot run here: {reason}\n"
+                f'  hint       `tn.export(f, …, platforms=("{here}", …))`',
+                backend="xla",
+                device=here,
+                reason=reason,
+            )
+
     def __str__(self) -> str:
         """Return the StableHLO, without the places in our source that JAX notes."""
         text = re.sub(r" loc\([^()]*(\([^()]*\)[^()]*)*\)", "", self.exported.mlir_module())
         return "\n".join([line for line in text.splitlines() if not line.startswith("#loc")])
 
     def __repr__(self) -> str:
-        return f"<ExportedProgram for {', '.join(self.platforms)}>"
+        return f"<StableHloProgram for {', '.join(self.platforms)}>"
+
+
+def _value(leaf: Any) -> Any:
+    """Return an argument as a value of NumPy or JAX; evaluate one that is recorded.
+
+    Raises UnsupportedError: inside a transform, which would need the equations of the program.
+    """
+    if not isinstance(leaf, Array):
+        return leaf
+    try:
+        return np.asarray(leaf)
+    except TracedConversionError as error:
+        raise UnsupportedError(
+            "an exported program takes values: it is compiled, and has no derivative\n"
+            "  hint       export the derivative, `tn.export(tn.grad(f), …)`, or save the graph:"
+            " `tn.save_graph`",
+            backend="xla",
+            feature="derivatives of exported programs",
+            instead="tn.export(tn.grad(f), …)",
+        ) from error
+
+
+@contextmanager
+def _access(function: str, path: str | os.PathLike[str]) -> Iterator[None]:
+    """Name the file in complaints of the system."""
+    try:
+        yield
+    except OSError as error:
+        name = os.fspath(path)
+        text = f"{function}: {name}: {error.strerror or error}"
+        raise FileAccessError(text, path=name) from None
 
 
 def _aval(leaf: Any, need: Aval | None) -> Aval:

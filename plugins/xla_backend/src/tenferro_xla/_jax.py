@@ -18,6 +18,7 @@ from jax.sharding import AxisType, NamedSharding, PartitionSpec
 from tenferro_xla._not_public import Tracer
 
 __all__ = [
+    "UNCONSTRAINED",
     "VERSION",
     "Array",
     "AxisType",
@@ -67,6 +68,7 @@ process_count: Callable[[], int] = jax.process_count
 process_index: Callable[[], int] = jax.process_index
 constrain: Callable[[Any, Any], Any] = jax.lax.with_sharding_constraint
 VERSION = jax.__version__
+UNCONSTRAINED: Any = PartitionSpec.UNCONSTRAINED  # of a dimension that XLA splits as it likes
 
 
 def setting(name: str) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 from tenferro.backend import DeviceUnavailableError, UnsupportedError
 from tenferro.primitives import Aval, Mesh, ShardingSpec
 from tenferro_xla._jax import (
+    UNCONSTRAINED,
     Array,
     AxisType,
     NamedSharding,
@@ -62,7 +63,9 @@ def device_mesh(mesh: Mesh, platform: str) -> Any:
 
 def sharding_of(jax_mesh: Any, spec: ShardingSpec) -> NamedSharding:
     """Return JAX's sharding of a spec."""
-    return NamedSharding(jax_mesh, PartitionSpec(*spec.dimensions))  # type: ignore[no-untyped-call]
+    pairs = zip(spec.dimensions, spec.open, strict=True)
+    entries = [UNCONSTRAINED if is_open else entry for entry, is_open in pairs]
+    return NamedSharding(jax_mesh, PartitionSpec(*entries))  # type: ignore[no-untyped-call]
 
 
 def mesh_of(jax_mesh: Any) -> Mesh:

@@ -16,6 +16,7 @@ from tenferro.backend.spec import hookimpl
 
 if TYPE_CHECKING:
     from tenferro.backend.base import Backend
+    from tenferro.backend.exporting import Exporter
     from tenferro.backend.lowering import Lowering
     from tenferro.backend.sharding import Processes
 
@@ -105,6 +106,13 @@ def tenferro_backend_processes() -> Processes:
     """Return JAX's processes."""
     processes: Processes = import_module("tenferro_xla._processes").XlaProcesses()
     return processes
+
+
+@hookimpl
+def tenferro_backend_exporter() -> Exporter:
+    """Return what compiles programs to StableHLO."""
+    exporter: Exporter = import_module("tenferro_xla._exported").XlaExporter()
+    return exporter
 
 
 @hookimpl

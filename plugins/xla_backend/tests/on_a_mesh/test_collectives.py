@@ -42,6 +42,12 @@ ROWS = {
     ),
     "gather": (lambda x: x, (("data", None),), (None, None), (X,)),
     "another dimension": (lambda x: x, (("data", None),), (None, "data"), (X,)),
+    "constraint under vmap": (
+        tn.vmap(lambda row: np.sin(tn.sharding_constraint(np.cos(row), (None,)))),
+        (("data", None),),
+        ("data", None),
+        (X,),
+    ),
     "gradient, data parallel": (
         tn.grad(network),
         ({"first": (), "second": ()}, ("data", None)),

@@ -26,6 +26,7 @@ from tenferro.backend.discovery.loading import (
 )
 from tenferro.backend.discovery.refusals import broken
 from tenferro.backend.discovery.store import PluginStore
+from tenferro.backend.exporting import Exporter
 from tenferro.backend.lowering import (
     Implementation,
     Lowering,
@@ -267,21 +268,54 @@ class PluginHost:
             raise broken(_with_reason(record, reason)) from error
         return backend
 
+    def implementing(self, hook: str) -> list[str]:
+        """Return the backends whose plugins implement a hook, available here or not."""
+        modules = [(name, self._store.require(name, BACKENDS).module) for name in self.backends()]
+        return [name for name, module in modules if self._store.loader.implements(module, hook)]
+
     def processes(self, name: str) -> Processes:
         """Return what connects several processes on a backend.
 
         Raises what ``require`` raises. Raises UnsupportedError: if the backend has no such thing.
         """
-        plugin, hook = self._store.require(name, BACKENDS), "tenferro_backend_processes"
-        if not self._store.loader.implements(plugin.module, hook):
-            raise UnsupportedError(
-                f"{name} runs in one process\n  hint       the feature `sharding` has several",
-                backend=name,
-                feature="sharding",
-                instead="xla",
-            )
-        found: Processes = self._store.loader.call_for(Processes, plugin.module, hook)
+        found: Processes = self._ability(
+            Processes,
+            name,
+            "tenferro_backend_processes",
+            f"{name} runs in one process\n  hint       the feature `sharding` has several",
+            "sharding",
+        )
         return found
+
+    def exporter(self, name: str) -> Exporter:
+        """Return what compiles programs of a backend into files.
+
+        Raises what ``require`` raises. Raises UnsupportedError: if the backend has no such thing.
+        """
+        found: Exporter = self._ability(
+            Exporter,
+            name,
+            "tenferro_backend_exporter",
+            f"{name} exports no programs\n"
+            "  hint       `tn.save_graph` saves a function that every backend runs",
+            "export",
+        )
+        return found
+
+    def _ability(self, kind: type[Any], name: str, hook: str, refusal: str, feature: str) -> Any:
+        """Return what an optional hook of a backend gives.
+
+        Raises UnsupportedError: with this text, if its plugin does not implement the hook.
+        """
+        plugin = self._store.require(name, BACKENDS)
+        if not self._store.loader.implements(plugin.module, hook):
+            raise UnsupportedError(refusal, backend=name, feature=feature, instead="xla")
+        try:
+            return self._store.loader.call_for(kind, plugin.module, hook)
+        except FAILURES as error:
+            if library_is_missing(error, plugin.manifest.requires_libs):
+                raise self._break(name, error) from error
+            raise
 
     def _host_callback(
         self, backend: Backend, operation: Operation, avals: Sequence[Any]

@@ -59,16 +59,18 @@ def sharding_constraint(x: Any, spec: Any) -> Any:
 
     Without it, the compiler decides how the values inside a program are split, from the shardings
     of arguments and results. A constraint decides for one value. Its cotangent is split in the same
-    way, and ``vmap`` leaves the new dimension whole. Where a program is compiled for one device, on
-    NumPy and on CuPy it does nothing, which one warning says.
+    way. Under ``vmap`` the compiler decides how the new dimension is split, so that a batch that is
+    split stays so. Where a program is compiled for one device, on NumPy and on CuPy a constraint
+    does nothing, which one warning says.
 
     Parameters
     ----------
     x : array or pytree of arrays
         The value. Outside a recorded program, anything but an Array is returned unchanged.
     spec : tuple, or pytree of tuples
-        For each dimension None, an axis of the mesh, or a tuple of axes; () leaves x whole on every
-        device. A spec may stand for all leaves of a subtree, and None for a subtree left alone.
+        For each dimension None, an axis of the mesh, a tuple of axes, or "?" to let the compiler
+        decide; () leaves x whole on every device. A spec may stand for all leaves of a subtree, and
+        None for a subtree left alone.
 
     Returns
     -------
@@ -96,7 +98,7 @@ def sharding_constraint(x: Any, spec: Any) -> Any:
     }
     """
     leaves, structure = _tree.flatten(x)
-    specs = specs_of(spec, x, "sharding_constraint")
+    specs = specs_of(spec, x, "sharding_constraint", may_be_open=True)
     pairs = zip(leaves, specs, strict=True)
     found = [
         constrained(leaf, own.dimensions) if own is not None and isinstance(leaf, Array) else leaf

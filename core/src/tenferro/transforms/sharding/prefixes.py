@@ -21,36 +21,38 @@ from tenferro.transforms.recording import tree as _tree
 Specs = list[ShardingSpec | None]
 
 
-def specs_of(prefix: Any, tree: Any, who: str, place: str = "") -> Specs:
+def specs_of(
+    prefix: Any, tree: Any, who: str, place: str = "", *, may_be_open: bool = False
+) -> Specs:
     """Return the spec of each leaf of a tree, None where the prefix says nothing.
 
     Raises ShardingError: if the prefix does not match the tree, naming the place.
     """
     try:
-        return _specs(prefix, tree, who)
+        return _specs(prefix, tree, who, may_be_open)
     except ShardingError as error:
         if place:
             error.add_note(f"  where      {place}")
         raise at_user_line(error) from None
 
 
-def _specs(prefix: Any, tree: Any, who: str) -> Specs:
+def _specs(prefix: Any, tree: Any, who: str, may_be_open: bool) -> Specs:
     leaves, spec = _tree.flatten(tree)
     if prefix is None:
         return [None] * len(leaves)
     if spec is _tree.LEAF:
-        return [made_spec(prefix, who)]
+        return [made_spec(prefix, who, may_be_open=may_be_open)]
     children, names = _children(tree)
     entries = _entries(prefix, tree, len(children))
     if entries is None:
         if not is_spec(prefix):
             raise _mismatch(prefix, tree, names, who)
-        return [made_spec(prefix, who)] * len(leaves)
+        return [made_spec(prefix, who, may_be_open=may_be_open)] * len(leaves)
     found: Specs = []
     pairs = zip(names, children, strict=True)
     for number, (name, child) in enumerate(pairs):
         entry = entries[number] if not isinstance(entries, Mapping) else entries.get(name)
-        found += _specs(entry, child, who)
+        found += _specs(entry, child, who, may_be_open)
     if isinstance(entries, Mapping) and set(entries) - set(names):
         raise _mismatch(prefix, tree, names, who)
     return found
