@@ -55,7 +55,7 @@ class Exporter(ABC):
         kwargs: Mapping[str, Any],
         platforms: Sequence[str],
     ) -> ExportedProgram:
-        """Compile a function of pytrees for these arguments, some of which may be avals.
+        """Compile a function of pytrees for these arguments; an aval stands for an array.
 
         Raises UnsupportedError: for a platform, or an operation, that a file cannot have.
         """

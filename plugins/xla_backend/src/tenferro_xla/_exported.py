@@ -1,4 +1,4 @@
-"""What ``tenferro.export`` makes here: one file of StableHLO, which runs with JAX alone.
+"""Programs of ``tenferro.export`` on XLA: one file of StableHLO, which runs with JAX alone.
 
 The file is what ``jax.export`` writes, so that ``jax.export.deserialize`` reads it in a process
 that has never heard of tenferro. ``export`` and ``load_exported`` are the same by this package's
