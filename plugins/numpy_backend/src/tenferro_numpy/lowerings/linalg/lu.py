@@ -1,6 +1,7 @@
 """LU on NumPy, and systems solved by it: `getrf`, then `getrs` or `trsm`, matrix by matrix.
 
-`getrs` is one call where `trsm` is two, but copies factors whose columns are not contiguous.
+`getrs` is one call where `trsm` is two, but copies factors and right-hand sides whose columns are
+not contiguous.
 Stacks of small matrices are factorized and solved together, by `stacked.py`. The factors decide,
 not the matrix, which carries the derivative and may be another one.
 Read next: `cholesky.py`.
@@ -31,6 +32,7 @@ __all__ = [
 ]  # fmt: skip
 
 _MAX_ROWS_FOR_ONE_CALL = 32
+_MAX_COLUMNS_FOR_ONE_CALL = 10  # of right-hand sides, where columns of the factors are contiguous
 _WORK_COLUMNS = 64  # that `getri` works on at once
 
 
@@ -53,26 +55,46 @@ def register(lowerings: Lowerings) -> None:
 def _solution(op: LinearSolve, a: Any, factors: Any, permutation: Any, b: Any) -> Any:
     if not b.size:
         return np.empty_like(b)
-    if a.ndim == 2 and len(a) <= _MAX_ROWS_FOR_ONE_CALL:
-        return _solve_small(op.adjoint, a, factors, permutation, b)
+    if a.ndim == 2:
+        return _solve_matrix(op.adjoint, a, factors, permutation, b)
     refuse_zeros(op.key, factors)
     if is_stack_of_small(factors, b):
         return _solve_stack(op.adjoint, factors, permutation[..., None], b)
-    if a.ndim == 2 and is_identity(b):
-        return inverse_by_lu(factors, permutation, adjoint=op.adjoint)
-    return over_batch(_solver(op.adjoint, a.shape[-1]), factors, permutation[..., None], b)
+    solve = _solve_one_adjoint if op.adjoint else _solve_one
+    return over_batch(solve, factors, permutation[..., None], b)
+
+
+def _solve_matrix(adjoint: bool, a: Any, factors: Any, permutation: Any, b: Any) -> Any:
+    """Solve a system with one matrix, or invert the matrix if `b` is an identity matrix."""
+    if np.count_nonzero(factors.diagonal()) != len(factors):
+        refuse_zeros(LinearSolve.key, factors)
+    if len(factors) > _MAX_ROWS_FOR_ONE_CALL and is_identity(b):
+        return inverse_by_lu(factors, permutation, adjoint=adjoint)
+    return solve_one(adjoint, factors, permutation, b)
 
 
 def solve_one(adjoint: bool, factors: Any, permutation: Any, b: Any) -> Any:
     """Solve with one matrix that has no zero among its pivots."""
-    return _solver(adjoint, len(factors))(factors, permutation[:, None], b)
+    rows, columns = b.shape
+    few = columns <= _MAX_COLUMNS_FOR_ONE_CALL and factors.flags.f_contiguous
+    if few or rows <= _MAX_ROWS_FOR_ONE_CALL:
+        return (_one_call_adjoint if adjoint else _one_call)(factors, permutation, b)
+    return (_solve_adjoint if adjoint else _solve)(factors, permutation, b)
+
+
+def _solve_one(factors: Any, permutation: Any, b: Any) -> Any:
+    return solve_one(False, factors, permutation[:, 0], b)
+
+
+def _solve_one_adjoint(factors: Any, permutation: Any, b: Any) -> Any:
+    return solve_one(True, factors, permutation[:, 0], b)
 
 
 def is_identity(b: Any) -> bool:
     """Return True for an identity matrix; another one is told by its first row."""
     if b.shape[0] != b.shape[1] or np.count_nonzero(b[0]) != 1:
         return False
-    return bool((b.diagonal() == 1).all()) and np.count_nonzero(b) == len(b)
+    return bool(np.count_nonzero(b.diagonal() == 1) == np.count_nonzero(b) == len(b))
 
 
 def inverse_by_lu(factors: Any, permutation: Any, *, adjoint: bool = False) -> Any:
@@ -84,20 +106,22 @@ def inverse_by_lu(factors: Any, permutation: Any, *, adjoint: bool = False) -> A
     return inverse.conj().T if adjoint else inverse
 
 
-def _solver(adjoint: bool, rows: int) -> Function:
-    """Return the function that solves one system of so many rows."""
-    if rows <= _MAX_ROWS_FOR_ONE_CALL:
-        return _one_call_adjoint if adjoint else _one_call
-    return _solve_adjoint if adjoint else _solve
-
-
 def factors_of(a: Any) -> tuple[Any, Any, Any]:
     """Return the factors, pivots and permutation of one matrix."""
     factors, pivots, _ = lapack("getrf", a)(np.array(a, order="F"), overwrite_a=True)
-    order = list(range(a.shape[0]))
+    pivots = pivots.astype("int32", copy=False)
+    return factors, pivots, _permutation(len(a), pivots)
+
+
+def _permutation(rows: int, pivots: Any) -> Any:
+    """Return the order of rows that exchanges with pivots lead to, one after the other."""
+    order = _in_place(rows)
+    if pivots.tobytes() == order[: len(pivots)].tobytes():
+        return order.copy()
+    places = order.tolist()
     for i, j in enumerate(pivots.tolist()):
-        order[i], order[j] = order[j], order[i]
-    return factors, pivots.astype("int32", copy=False), np.array(order, "int32")
+        places[i], places[j] = places[j], places[i]
+    return np.array(places, "int32")
 
 
 @cache
@@ -106,17 +130,9 @@ def _in_place(n: int) -> Any:
     return np.arange(n, dtype="int32")
 
 
-def _solve_small(adjoint: bool, a: Any, factors: Any, permutation: Any, b: Any) -> Any:
-    """Solve one small system."""
-    if 0 in factors.diagonal().tolist():
-        refuse_zeros(LinearSolve.key, factors)
-    solve = _one_call_adjoint if adjoint else _one_call
-    return solve(factors, permutation[:, None], b)
-
-
 def _one_call(factors: Any, permutation: Any, b: Any) -> Any:
     """L U x = b[permutation], where the pivots exchange nothing more."""
-    exchanged = b.take(permutation[:, 0], 0)
+    exchanged = b.take(permutation, 0)
     x, _ = lapack("getrs", factors)(factors, _in_place(len(factors)), exchanged)
     return np.ascontiguousarray(x)
 
@@ -125,7 +141,7 @@ def _one_call_adjoint(factors: Any, permutation: Any, b: Any) -> Any:
     """(L U)ᴴ y = b,  x[permutation] = y."""
     y, _ = lapack("getrs", factors)(factors, _in_place(len(factors)), b, trans=2)
     x = np.empty(b.shape, b.dtype)
-    x[permutation[:, 0]] = y
+    x[permutation] = y
     return x
 
 
@@ -144,7 +160,7 @@ def _solve_stack(adjoint: bool, factors: Any, rows: Any, b: Any) -> Any:
 
 def _solve(factors: Any, permutation: Any, b: Any) -> Any:
     """L U x = b[permutation]."""
-    below = triangular(factors, b[permutation[:, 0]], unit_diagonal=True, overwrite=True)
+    below = triangular(factors, b[permutation], unit_diagonal=True, overwrite=True)
     return triangular(factors, below, lower=False, overwrite=True)
 
 
@@ -154,16 +170,20 @@ def _solve_adjoint(factors: Any, permutation: Any, b: Any) -> Any:
     above = triangular(factors, b, lower=False, **hermitian)
     y = triangular(factors, above, unit_diagonal=True, **hermitian, overwrite=True)
     x = np.empty_like(y)
-    x[permutation[:, 0]] = y
+    x[permutation] = y
     return x
 
 
 def _linear_solve(
     op: LinearSolve, avals: tuple[Aval, ...], result: Aval, lowering: Function
 ) -> Expression:
-    if result.size and result.ndim == 2 and result.shape[0] <= _MAX_ROWS_FOR_ONE_CALL:
-        return Expression("{p0}({p1}, {0}, {1}, {2}, {3})", (_solve_small, op.adjoint))
-    return called(op, 4, lowering, shares=True, foreign=True)
+    if not result.size or result.ndim != 2:
+        return called(op, 4, lowering, shares=True, foreign=True)
+    is_new = result.shape[0] <= _MAX_ROWS_FOR_ONE_CALL  # rows that are contiguous
+    return Expression(
+        "{p0}({p1}, {0}, {1}, {2}, {3})", (_solve_matrix, op.adjoint),
+        shares=not is_new, foreign=not is_new,
+    )  # fmt: skip
 
 
 EXPRESSIONS: dict[type, Specialize] = {LinearSolve: _linear_solve}
