@@ -22,12 +22,12 @@ from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import Fragment, MaterializedGraph, fragment_of_graph
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import LazyRules, PassRules, RuleTable
-from tenferro.passes._selection import NAMES, REWRITES, ROLL, TRIGGERS, selected
+from tenferro.passes._selection import NAMES, PACKS, REWRITES, ROLL, TRIGGERS, selected
 from tenferro.passes._shapes import is_large
 from tenferro.passes.rewrites.dead_outputs import OUTPUTS, without_dead_outputs
 from tenferro.passes.rewrites.residuals import RESIDUALS, with_short_lives
 from tenferro.primitives.contraction import DotGeneral
-from tenferro.primitives.structural import Pad
+from tenferro.primitives.structural import Pad, Slice
 
 if TYPE_CHECKING:
     from tenferro.passes.budget.schedule import MemoryPlan
@@ -36,6 +36,7 @@ SUMS, CONTRACT, SYSTEMS = "sums", "contract", "systems"
 LAYOUT, LOOPS = "layout", "loops"
 FISSION, PRODUCTS = "fission", "product_fission"
 _SPLITTING = frozenset((FISSION, PRODUCTS))
+_NEEDING_MEMORY = _SPLITTING | {PACKS}  # for the rows of what is split, and for all parts at once
 _FACTORIZED = frozenset(("std::lu", "std::slogdet"))
 _CONTROL = frozenset(("std::checkpoint", "std::scan", "std::switch", "std::while_loop"))
 _MIN_PRODUCTS = 2
@@ -82,11 +83,11 @@ def optimized(
     Raises MemoryBudgetError: if the graph cannot be made to fit into the budget.
     """
     names = selected(passes)
-    if budget is not None and not names.isdisjoint(_SPLITTING):  # rows of what is split need memory
+    if budget is not None and not names.isdisjoint(_NEEDING_MEMORY):
         found = _split_within(graph, names, can, budget, predict)
         if found is not None:
             return found
-        names -= _SPLITTING
+        names -= _NEEDING_MEMORY
     counts = dict.fromkeys([name for name in NAMES if name in names], 0)
     before = len(graph)
     memory = None
@@ -113,6 +114,8 @@ def _rewritten(
     joined = 0
     if SUMS in names:
         graph, joined = _with_joined_paddings(graph, can)
+    if PACKS in names:
+        graph, counts[PACKS] = _packed(graph)
     graph = _swept(graph, names, can, counts, joined)
     graph = _with_less_linear_algebra(graph, names, can, counts)
     if has_control:
@@ -274,6 +277,16 @@ def _with_joined_paddings(
         return graph, 0
     paddings = import_module("tenferro.passes.rewrites.paddings")
     found: tuple[MaterializedGraph, int] = paddings.with_joined_paddings(graph, can)
+    return found
+
+
+def _packed(graph: MaterializedGraph) -> tuple[MaterializedGraph, int]:
+    """Do once what is done to each part of an array; the code loads if two parts are read."""
+    parts = [node[1][0] for node in graph.nodes if type(node[0]) is Slice]
+    if len(parts) == len(set(parts)):
+        return graph, 0
+    packs = import_module("tenferro.passes.rewrites.packs")
+    found: tuple[MaterializedGraph, int] = packs.with_packs(graph)
     return found
 
 

@@ -34,9 +34,10 @@ TRIGGERS = {
     "systems": ("std::triangular_solve", "std::linear_solve", "std::cholesky_tangent"),
 }
 """By pass, the operations that all its rules look at or read; it loads when one of them is met."""
-ROLL = "roll"
+ROLL, PACKS = "roll", "packs"
 NAMES = (
-    ROLL, *REWRITES, "cse", "outputs", "loops", "fission", "product_fission", "layout", "residuals"
+    ROLL, PACKS, *REWRITES, "cse", "outputs", "loops", "fission", "product_fission", "layout",
+    "residuals",
 )  # fmt: skip
 """All passes in their order; those of a whole graph stand before and behind those of equations."""
 

@@ -31,11 +31,15 @@ class Term(NamedTuple):
 
 
 def terms_of_sums(
-    graph: MaterializedGraph, wanted: Callable[[MaterializedNode], bool], first: int = 0
+    graph: MaterializedGraph,
+    wanted: Callable[[MaterializedNode], bool],
+    first: int = 0,
+    whole: Collection[int] = (),
 ) -> list[list[Term]]:
     """Return the terms of each sum that come from such equations, in the order of the graph.
 
-    No equation before position ``first`` is wanted.
+    No equation before position ``first`` is wanted. The values ``whole`` are terms even if they are
+    sums themselves.
     """
     uses = _counted(graph)
     place: dict[int, tuple[int, bool]] = {}  # of what one sum alone reads: which, and the sign
@@ -43,7 +47,7 @@ def terms_of_sums(
     for position in range(len(graph.nodes) - 1, first - 1, -1):
         node = graph.nodes[position]
         value, cls = node[2][0], type(node[0])
-        if cls is Add or cls is Sub or cls is Neg:
+        if (cls is Add or cls is Sub or cls is Neg) and value not in whole:
             there = place.pop(value, None)
             for i in node[1]:
                 if uses[i] == 1:

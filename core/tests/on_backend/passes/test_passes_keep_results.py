@@ -11,6 +11,7 @@ from tenferro_conformance.strategies import dag as program
 from tenferro_conformance.strategies import dags
 
 ROUNDING = {
+    "packs",
     "sums",
     "diagonals",
     "broadcast",
