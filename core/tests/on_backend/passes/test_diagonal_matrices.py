@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tenferro as tn
+from tenferro import primitives
 
 N = 40
 X = np.cos(np.arange(N * N)).reshape(N, N)
@@ -122,3 +123,33 @@ def test_triangles_and_shifted_diagonals(k):
     for name in ("tril_indices", "triu_indices"):
         for got, want in zip(getattr(tn, name)(5, k, 7), getattr(np, name)(5, k, 7), strict=True):
             np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("column", [0, 1, 3])
+def test_numbers_that_stand_in_a_column_are_no_diagonal(column, axis):
+    """A vector between zeros, n - 1 for each of its numbers, is a column of a square"""
+
+    def sums(v):
+        flat = primitives.pad(v, primitives.constant(0.0, v.dtype), (column,), (3 - column,), (3,))
+        return np.sum(flat.reshape(4, 4), axis=axis)
+
+    v = np.array([1.0, 2.0, 3.0, 4.0])
+    want = np.zeros((4, 4))
+    want[:, column] = v
+    np.testing.assert_array_equal(tn.jit(sums)(v), want.sum(axis))
+    slopes = np.zeros((4, 4, 4))
+    slopes[range(4), column] = np.eye(4)
+    np.testing.assert_array_equal(tn.jit(tn.jacobian(sums))(v), slopes.sum(axis))
+
+
+@pytest.mark.parametrize("first, count", [(0, 1), (0, 2), (0, 3), (0, 4), (1, 3), (0, 0)])
+def test_a_part_of_the_diagonal_of_a_product(first, count):
+    x, y = X[:4, :6], X[6:12, :4]
+    last = 5 * (first + count - 1) + 1 if count else 0
+    f = tn.jit(lambda x, y: (x @ y).reshape(-1)[5 * first : last : 5])
+    want = np.diagonal(x @ y)[first : first + count]
+    np.testing.assert_allclose(f(x, y), want, rtol=1e-13)
+    by_x = tn.jit(tn.grad(lambda x: np.sum(f(x, y))))(x)
+    kept = (np.arange(4) >= first) & (np.arange(4) < first + count)
+    np.testing.assert_allclose(by_x, np.where(kept[:, None], y.T, 0.0), rtol=1e-13)

@@ -57,6 +57,8 @@ FUNCTIONS = {
     "contracted twice": lambda x: np.einsum("bij,bj->bi", BLOCKS, in_blocks(x)).reshape(-1) ** 2,
     "contracted window": lambda x: tn.pad(x[:12].reshape(3, 4), ((1, 1), (0, 0))) @ CUBE[0].T,
     "contracted with itself": lambda x: x[:12].reshape(3, 4) @ x[12:20].reshape(4, 2),
+    "sums of nothing": lambda x: (x[:1] + x[:0]).sum() * x,
+    "products of nothing": lambda x: (x[:1] * x[:0]) @ tn.ones((0, 3)) + x[:3],
     "outer product": lambda x: np.einsum("i,j->ij", x[:3], np.arange(4.0)),
     "gathered sums": lambda x: (x[AT] ** 2).sum(1),
     "gathered rows": lambda x: x.reshape(10, 4)[AT[::2, :2] % 10] * x[:4],

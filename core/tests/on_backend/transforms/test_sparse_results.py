@@ -28,6 +28,15 @@ def arrowhead(x):
     return tn.concatenate([tn.sum(x**2)[None], x[1:] ** 2 * x[0] + x[1:]])
 
 
+#: functions whose derivative has no entry, an argument, and the size of the result
+WITHOUT_ENTRIES = {
+    "constant": (lambda x: np.full_like(x[:3], 2.0), X[:4], 3),
+    "of nothing": (np.sin, X[:0], 0),
+    "nothing of it": (lambda x: x[:0] ** 2, X[:3], 0),
+    "steps": (np.sign, X[:3], 3),
+}
+
+
 class TestMatrices:
     @pytest.mark.parametrize("mode", ["auto", "forward", "reverse"])
     @pytest.mark.parametrize("name", FUNCTIONS)
@@ -215,6 +224,19 @@ class TestInsidePrograms:
             (lambda x: x[1:] @ sparse(x) @ x, lambda x: x[1:] @ whole(x) @ x),
         ):
             np.testing.assert_allclose(wrap(tn.grad(one))(X), tn.grad(other)(X), rtol=1e-12)
+
+    @pytest.mark.parametrize("wrap", [tn.jit, lambda f: f], ids=["jit", "eager"])
+    @pytest.mark.parametrize("name", WITHOUT_ENTRIES)
+    def test_without_entries_multiply_and_are_differentiated(self, name, wrap):
+        function, x, rows = WITHOUT_ENTRIES[name]
+        find = tn.jacobian(function, sparse=True)
+        v, w = np.ones(x.size), np.ones(rows)
+        parts = tn.vmap(lambda x: (find(x) @ v, w @ find(x), find(x).toarray(), find(x).data ** 2))
+        found = wrap(parts)(x[None])
+        for one, shape in zip(found, [(rows,), (x.size,), (rows, x.size), (0,)], strict=True):
+            np.testing.assert_array_equal(one, np.zeros((1, *shape)))
+        slope = wrap(tn.grad(lambda x: np.sum(find(x) @ v) + np.sum(w @ find(x))))(x)
+        np.testing.assert_array_equal(slope, np.zeros(x.size))
 
     def test_tangents_have_the_same_pattern(self):
         found, tangent = tn.jvp(tn.jacobian(pairs, sparse=True), (X,), (X**2,))

@@ -88,6 +88,8 @@ def diagonal_of_product(rw: Rewriter, op: Slice, operands: _Operands) -> int | N
     n = shape[0]
     if (op.start, op.strides, rw.avals[flat].shape) != ((0,), (n + 1,), (n * n,)):
         return None
+    if op.limit[0] <= (n - 1) * (n + 1):  # a part of the diagonal
+        return None
     left, right = Side.both(rw, inner, rw.operands[product])
     aval = rw.avals[left.value]
     if left.batch or len(left.free) != 1 or len(left.contract) != 1 or is_narrow(aval):

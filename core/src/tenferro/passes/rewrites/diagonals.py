@@ -166,5 +166,5 @@ def _sum_of_rows(rw: Rewriter, op: ReduceSum, operands: _Operands) -> int | None
         return None
     source, filler = rw.operands[vector]
     pad: Any = rw.operations[vector]
-    is_main = rw.avals[source].shape == shape[:1] and pad.low == (0,)
+    is_main = (*pad.low, *pad.high, *pad.interior) == (0, 0, shape[0])
     return source if is_main and constant_of(rw, filler) == 0 else None

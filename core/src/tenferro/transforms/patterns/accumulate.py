@@ -72,6 +72,7 @@ def accumulated(
         parts = _parts(definition, key, inputs, known, reads)
         if parts is None or len(parts) > _MAX_PARTS:
             return None
+        parts = [part for part in parts if part.columns]  # others are of arrays without elements
         if sum([len(part.columns) for part in parts]) > _MAX_COEFFICIENTS:
             return None
         known[key] = parts

@@ -267,6 +267,8 @@ def sums_of_directions(of: Sequence[int], number: int, dtype: Any) -> Handle:
 
 def spread_out(entries: Handle, targets: Sequence[int], shape: Sequence[int]) -> Handle:
     """Write entries to their places in an array of this shape that is 0 elsewhere."""
+    if not targets:  # an array without elements has no place for a window
+        return constant(0, entries.dtype, tuple(shape))
     whole = scatter_add(
         constant(0, entries.dtype, (prod(shape),)),
         table(targets, "int64", (len(targets), 1)),

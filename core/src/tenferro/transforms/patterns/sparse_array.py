@@ -93,7 +93,7 @@ class SparseArray:
                     elements=self.nnz,
                 )
             )
-        products: Any = self.data * taken(x, read)
+        products: Any = self.data * Array(taken(x, read).key)
         return Array(spread_out(products, summed, shape[:1]).key)
 
     def __array_function__(self, function: Any, *_: Any) -> Any:
