@@ -45,8 +45,10 @@ def initialize(
     start_seconds : int, default 300
         How long to wait until all processes have called this.
     heartbeat_seconds : int, default 100
-        After how long without a sign of life a process counts as dead. The runtime then ends all
-        others with a message that names it, because what they wait for will never come.
+        After how long without a sign of life the runtime ends all other processes, because what
+        they wait for will never come. After half of that time they get a ProcessError that names
+        the dead process, where they wait for results. If process 0 dies, the runtime ends the
+        others at once, without an exception.
     wait_seconds : float, default 300
         How long to wait for the others at each new program; then a ProcessError names the process
         that has not come.

@@ -66,12 +66,11 @@ def test_a_process_that_does_not_come_is_named(tmp_path):
     assert second.startswith("absent: (0,) xla: process 0 has not come to another place")
 
 
-def test_a_process_that_dies_ends_the_others_with_a_message(tmp_path):
-    """The runtime ends them, because what they wait for will never come"""
-    (code, _, complaint), (dead, *_) = run("dead", 2, tmp_path)
-    assert dead == 3
-    assert code != 0
-    assert "another task died" in complaint or "unhealthy" in complaint
+def test_a_process_that_dies_is_an_error_in_the_others(tmp_path):
+    """For results, and for meeting points; before the runtime ends them"""
+    (code, printed, complaint), (dead, *_) = run("dead", 2, tmp_path)
+    assert (code, dead) == (0, 3), complaint
+    assert "dead: (1,) xla: process 1 died or left; what process 0 waits for" in printed
 
 
 def test_meshes_of_some_processes_are_refused(tmp_path):

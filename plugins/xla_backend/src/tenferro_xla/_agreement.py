@@ -11,14 +11,18 @@ from collections.abc import Sequence
 from hashlib import sha256
 from itertools import count
 from threading import Lock
+from time import monotonic
+from typing import Any
 
 from tenferro.backend import ProcessError, ProgramsDifferError
 from tenferro_xla._jax import JaxRuntimeError, process_count, process_index
 from tenferro_xla._not_public import coordination_client
+from tenferro_xla._watch import check_all_alive
 
 #: Seconds that a process waits for the others at a program or a meeting point.
 wait_seconds = 300.0
 
+_LOOK_SECONDS = 1.0  # between looks whether all processes are alive
 _numbers = count(1)
 _lock = Lock()
 
@@ -61,18 +65,27 @@ def agree_on(text: str, mesh: str, equations: int) -> None:
 def exchange(key: str, text: str, what: str) -> Sequence[str]:
     """Return the texts of all processes under one key.
 
-    Raises ProcessError: if one does not come in time, naming it.
+    Raises ProcessError: if one does not come in time, or died, naming it.
     """
     client = coordination_client()
     client.key_value_set(f"tenferro/{key}/{process_index()}", text)
-    found = []
-    for other in range(process_count()):
+    others = range(process_count())
+    return [_text_of(client, f"tenferro/{key}/{other}", other, what) for other in others]
+
+
+def _text_of(client: Any, key: str, other: int, what: str) -> str:
+    """Wait for the text of another process, and look meanwhile whether all processes are alive."""
+    limit = monotonic() + wait_seconds
+    while True:
+        left = limit - monotonic()
         try:
-            milliseconds = int(wait_seconds * 1000)
-            found.append(client.blocking_key_value_get(f"tenferro/{key}/{other}", milliseconds))
+            milliseconds = max(int(min(left, _LOOK_SECONDS) * 1000), 1)
+            found: str = client.blocking_key_value_get(key, milliseconds)
+            return found
         except JaxRuntimeError as error:
-            raise _missing(other, what, error) from error
-    return found
+            check_all_alive()
+            if left <= _LOOK_SECONDS or "DEADLINE_EXCEEDED" not in str(error):
+                raise _missing(other, what, error) from error
 
 
 def _missing(other: int, what: str, error: Exception) -> ProcessError:

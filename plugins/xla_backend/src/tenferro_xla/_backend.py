@@ -38,6 +38,7 @@ from tenferro_xla._options import check_offload, checked_options
 from tenferro_xla._placing import XlaShardedArrays
 from tenferro_xla._raised import keeping, raise_original
 from tenferro_xla._sharded import Layout, ShardedExecutable, donated_before
+from tenferro_xla._watch import wait_for
 
 Function = Callable[..., Any]
 _OF_LAYOUT = ("in_shardings", "out_shardings", "donated")
@@ -100,11 +101,14 @@ class XlaBackend(Backend):
         """A NumPy array of its own memory, writeable.
 
         Raises SpansProcessesError: if other processes have parts of it.
+        Raises ProcessError: if it waits for a process that died.
         Raises OperandError: if it was donated.
         Raises what a host callback raised while the operand was computed, as it was raised.
         """
         check_process()
         check_readable(operand)
+        if is_array(operand):
+            wait_for((operand,))
         try:
             return np.array(operand)
         except JaxRuntimeError as error:

@@ -5,6 +5,7 @@ Must be imported before JAX has started its devices, and starts none. Read next:
 
 from __future__ import annotations
 
+import atexit
 from itertools import count
 
 import jax
@@ -12,6 +13,7 @@ import jax
 from tenferro.backend import ProcessError
 from tenferro.backend.sharding import Processes
 from tenferro_xla._agreement import exchange, set_wait
+from tenferro_xla._watch import begin_watch, end_watch
 
 _meetings = count(1)
 
@@ -50,9 +52,12 @@ class XlaProcesses(Processes):
             text = str(error).strip().partition("\n")[0]
             raise _not_connected(text[:300], _hint(text)) from error
         set_wait(wait_seconds)
+        begin_watch(heartbeat_seconds)
+        atexit.register(end_watch)  # runs before JAX leaves, which was registered earlier
 
     def disconnect(self) -> None:
         """Leave; JAX waits for the others."""
+        end_watch()
         jax.distributed.shutdown()  # type: ignore[no-untyped-call]
 
     @property

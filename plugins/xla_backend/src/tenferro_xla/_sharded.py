@@ -52,6 +52,7 @@ from tenferro_xla._operands import fits, host_array, numpy_dtype, refusal
 from tenferro_xla._options import CompileOptions
 from tenferro_xla._segments import plan_segments
 from tenferro_xla._trace import SegmentFunction
+from tenferro_xla._watch import wait_for
 
 _Shardings = tuple[NamedSharding, ...]
 _CALLBACKS = frozenset(("std::host_callback", "std::debug_callback"))
@@ -238,6 +239,8 @@ class ShardedExecutable(Executable):
                 pairs = enumerate(zip(operands, shardings, strict=True))
                 placed = [self._place(i, x, sharding) for i, (x, sharding) in pairs]
                 results: tuple[Any, ...] = tuple(run(*placed))
+                if self._waits:
+                    wait_for(results)
                 if self._waits or any([not is_array(x) for x in operands]):
                     block_until_ready(results)  # the caller may change its arrays after the call
         except JaxRuntimeError as error:

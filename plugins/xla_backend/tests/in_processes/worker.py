@@ -121,15 +121,18 @@ def absent():
 
 
 def dead():
-    connect(heartbeat_seconds=10)
+    connect(heartbeat_seconds=20)
     mesh = tn.mesh({"data": DEVICES})
     x = tn.from_local(np.ones((2, 3)), mesh, ("data", None))
     f = tn.jit(lambda x: np.sum(x**2), backend="xla", mesh=mesh, out_shardings=())
     assert float(f(x)) == 6.0 * processes
     if process == 1:
         os._exit(3)
-    while True:
-        float(f(x))  # the runtime ends this process, which waits for the one that died
+    error = refused(tn.ProcessError, lambda: [float(f(x)) for _ in range(1_000_000)])
+    again = refused(tn.ProcessError, lambda: tn.distributed.wait("the end"))
+    assert again.processes == error.processes
+    print("dead:", error.processes, str(error).splitlines()[0], flush=True)
+    os._exit(0)  # to leave in order is to wait for the others
 
 
 def unfit():

@@ -1,0 +1,122 @@
+"""A watch over the other processes, so that one that dies gives a Python exception.
+
+What a collective operation waits for never comes when a process is dead. JAX's own service then
+ends the others, without an exception, ``heartbeat_seconds`` after the last sign of life. So each
+process writes a sign of life of its own more often, a thread reads those of the others, and a
+process that waits for results looks whether all are alive: it raises after half of that time, and
+has the other half to save what it has. The service runs in process 0; with that process it dies,
+and the runtime ends the others at once. Read next: ``_agreement.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from threading import Event, Thread
+from time import monotonic, sleep
+from typing import Any
+
+from tenferro.backend import ProcessError
+from tenferro_xla._jax import JaxRuntimeError, process_index
+from tenferro_xla._not_public import coordination_client
+
+_KEY = "tenferro/alive/"
+_SIGNS = 8  # of life in `heartbeat_seconds`; half of them may be missing
+_FIRST_SLEEP, _LONGEST_SLEEP = 5e-5, 0.02
+
+
+class Watch:
+    """Signs of life of all processes, read by a thread while the program runs."""
+
+    def __init__(self, heartbeat_seconds: float) -> None:
+        self.patience = heartbeat_seconds / 2
+        self._interval = heartbeat_seconds / _SIGNS
+        self._client = coordination_client()
+        self._stop = Event()
+        self._seen: dict[int, tuple[str, float]] = {}
+        self._thread = Thread(target=self._run, name="tenferro-signs-of-life", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread; the client must not be used after it has left the service."""
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        own, number = f"{_KEY}{process_index()}", 0
+        while not self._stop.is_set():
+            number += 1
+            try:
+                self._client.key_value_set(own, str(number), True)
+                self._note(self._client.key_value_dir_get(_KEY))
+            except JaxRuntimeError:
+                pass  # the service is gone, and the runtime is about to end this process
+            self._stop.wait(self._interval)
+
+    def _note(self, signs: Iterable[tuple[str, str]]) -> None:
+        now = monotonic()
+        for key, sign in signs:
+            process = int(key.rpartition("/")[2])
+            if self._seen.get(process, ("", 0.0))[0] != sign:
+                self._seen[process] = sign, now
+
+    def dead(self) -> tuple[int, ...]:
+        """Return the processes without a sign of life for half of ``heartbeat_seconds``.
+
+        Where this process itself was stopped, nothing was read, and nobody is blamed.
+        """
+        latest = max([when for _, when in self._seen.values()], default=0.0)
+        signs = sorted(self._seen.items())
+        return tuple([process for process, (_, when) in signs if latest - when > self.patience])
+
+
+_watch: Watch | None = None
+
+
+def begin_watch(heartbeat_seconds: float) -> None:
+    """Start to write signs of life, and to read those of the others."""
+    global _watch
+    _watch = Watch(heartbeat_seconds)
+
+
+def end_watch() -> None:
+    """Stop; before this process leaves the others."""
+    global _watch
+    if _watch is not None:
+        _watch.stop()
+    _watch = None
+
+
+def check_all_alive() -> None:
+    """Raise ProcessError if another process died."""
+    dead = () if _watch is None else _watch.dead()
+    if _watch is not None and dead:
+        raise _died(dead, _watch.patience)
+
+
+def wait_for(arrays: Iterable[Any]) -> None:
+    """Wait until arrays are computed of which other processes have parts.
+
+    Raises ProcessError: if another process died, so that they may never be.
+    """
+    if _watch is None:
+        return
+    pause = _FIRST_SLEEP
+    for array in arrays:
+        while not (array.is_fully_addressable or array.is_ready()):
+            check_all_alive()
+            sleep(pause)
+            pause = min(pause * 1.5, _LONGEST_SLEEP)
+
+
+def _died(dead: tuple[int, ...], patience: float) -> ProcessError:
+    names = ", ".join(map(str, dead))
+    one = "process" if len(dead) == 1 else "processes"
+    return ProcessError(
+        f"xla: {one} {names} died or left; what process {process_index()} waits for will not come\n"
+        f"  because    no sign of life came for {patience:g} seconds\n"
+        f"  next       the runtime ends this process within about {patience:g} seconds\n"
+        "  hint       save now what this process has, without the others, and start again from"
+        " the last checkpoint",
+        backend="xla",
+        processes=dead,
+    )
