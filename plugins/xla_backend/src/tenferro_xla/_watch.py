@@ -62,7 +62,7 @@ class Watch:
     def dead(self) -> tuple[int, ...]:
         """Return the processes without a sign of life for half of ``heartbeat_seconds``.
 
-        Where this process itself was stopped, nothing was read, and nobody is blamed.
+        If this process itself was stopped it has read nothing, and blames no other process.
         """
         latest = max([when for _, when in self._seen.values()], default=0.0)
         signs = sorted(self._seen.items())
@@ -94,7 +94,7 @@ def check_all_alive() -> None:
 
 
 def wait_for(arrays: Iterable[Any]) -> None:
-    """Wait until arrays are computed of which other processes have parts.
+    """Wait until arrays that span processes are computed.
 
     Raises ProcessError: if another process died, so that they may never be.
     """
