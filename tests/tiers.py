@@ -61,6 +61,7 @@ SLOW = (
         0,
         "XLA compiles each program for one device and for eight",
     ),
+    Slow("plugins/cupy_backend/tests/test_nvrtc.py", 0, "NVIDIA's compiler takes seconds"),
     Slow("plugins/xla_backend/tests/test_processes.py", 0, "processes start, and wait for others"),
     Slow("plugins/xla_backend/tests/test_segments.py", 3, "long programs, each compiled anew"),
     Slow(f"{ON}/control/test_loops.py", 9, _COMPILED, "xla"),
@@ -87,6 +88,8 @@ XLA_FULL = (
 #: Derivatives of every function beside differences, warnings of gauges, patterns of sparse
 #: Jacobians, all pairs of transforms of closures; checks of gradients, and rules of users.
 XLA_DEEP = (
+    "plugins/cupy_backend/tests/test_kernels_on_cpu.py::test_operations_on_the_other_dtypes",
+    "plugins/cupy_backend/tests/test_nvrtc.py::test_kernels_of_every_dtype_compile",
     f"{ON}/transforms/test_sparse_jacobians.py",
     f"{ON}/transforms/test_closures.py",
     f"{ON}/transforms/test_derivatives_of_functions.py",
@@ -99,6 +102,8 @@ XLA_DEEP = (
 
 #: These are in `deep` alone.
 DEEP = (
+    "plugins/cupy_backend/tests/test_kernels_on_cpu.py::test_operations_on_the_other_dtypes",
+    "plugins/cupy_backend/tests/test_nvrtc.py::test_kernels_of_every_dtype_compile",
     "plugins/xla_backend/tests/test_processes.py::test_four_processes_compute_what_one_computes",
 )
 

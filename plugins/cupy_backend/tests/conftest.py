@@ -1,6 +1,8 @@
 """A backend over the stand-in, and the check that all tables share."""
 
 import importlib.util
+import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ from tenferro.backend.records import BackendConfig
 from tenferro.computegraph import KeyView, compile_program, materialize_merge
 from tenferro_cupy._backend import CupyBackend
 from tenferro_cupy.lowerings import lowerings
+from tenferro_cupy.plan import regions
 
 
 def _load(name):
@@ -22,10 +25,15 @@ def _load(name):
     return module
 
 
+sys.path.insert(0, str(Path(__file__).parent))  # of `on_cpu`, for the stand-in
 fake_cupy = _load("fake_cupy")
+kernel_on_numpy = _load("kernel_on_numpy")
+#: Plans are tested without compiling each kernel for the CPU: `test_kernels_on_cpu.py` does that.
+regions.Region = kernel_on_numpy.RegionOnNumpy
 
 
 def pytest_configure(config):
+    os.environ["TENFERRO_CUPY_CACHE"] = ""
     config.addinivalue_line("markers", "gpu: needs a CUDA device")
     config.addinivalue_line("markers", "slow: runs for more than a few seconds")
 

@@ -31,11 +31,13 @@ class Fake:
         self._functions, self._ufuncs = names["functions"], names["ufuncs"]
         self._types = set(names["types"])
         self.synchronizations = 0
+        self.launches = []
         self.ndarray = type(
             "ndarray", (_Array,), {"_module": self, "_names": set(names["attributes"])}
         )
         self.cuda = _Cuda(self, devices)
         self.generic = np.generic
+        self.RawModule = partial(_RawModule, self)
         self.fft, self.linalg = _Namespace(self, "fft"), _Namespace(self, "linalg")
 
     def __getattr__(self, name):
@@ -116,6 +118,7 @@ class _Array:
     nbytes = property(lambda self: self._a.nbytes)
     device = property(lambda self: _Device(0))
     flags = property(lambda self: _Flags(self._a.flags))
+    data = property(lambda self: _Pointer(self._a.ctypes.data))
     T = property(lambda self: self._view(self._a.T))
 
     def _view(self, array):
@@ -152,7 +155,8 @@ class _Array:
         return self._view(self._a.view(dtype) if dtype is not None else self._a.view())
 
     def astype(self, dtype, order="K", casting=None, subok=None, copy=True):
-        return self._view(self._a.astype(dtype, order=order, copy=copy))
+        with np.errstate(all="ignore"):
+            return self._view(self._a.astype(dtype, order=order, copy=copy))
 
     def copy(self, order="C"):
         return self._view(self._a.copy(order))
@@ -375,8 +379,38 @@ _SPECIAL = {
 }
 
 
+class _Pointer:
+    """`cupy.cuda.MemoryPointer`: the address of the first element."""
+
+    def __init__(self, address):
+        self.ptr = address
+
+
+class _RawModule:
+    """`cupy.RawModule`: kernels run on the CPU, and each launch is noted."""
+
+    def __init__(self, module, code=None, *, path=None, options=(), backend="nvrtc"):
+        assert (code is None) != (path is None)
+        self._module = module
+        self._code = Path(path).read_text() if code is None else code
+
+    def get_function(self, name):
+        from on_cpu.compiler import compiled
+
+        body = self._code[self._code.index(f"__device__ inline void {name}_element") :]
+        function = compiled((body.rpartition("}  // namespace")[0],))[name]
+
+        def launch(grid, block, arguments):
+            self._module.launches.append(name)
+            function(grid, block, arguments)
+
+        return launch
+
+
 class _Device:
-    def __init__(self, index):
+    compute_capability = "90"
+
+    def __init__(self, index=0):
         self.id = index
 
     def __enter__(self):
@@ -387,6 +421,8 @@ class _Device:
 
 
 class _Stream:
+    ptr = 0
+
     def __init__(self, module):
         self._module = module
 

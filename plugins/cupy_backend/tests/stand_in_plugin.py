@@ -1,6 +1,14 @@
-"""Loaded into a pytest of the conformance kit by `-p`: registers the stand-in as a backend."""
+"""Loaded into a pytest of the conformance kit by `-p`: registers the stand-in as a backend.
+
+Kernels are computed with NumPy: to compile thousands of them for the CPU takes an hour.
+"""
+
+import os
+
+os.environ["TENFERRO_CUPY_CACHE"] = ""
 
 import fake_cupy
+from kernel_on_numpy import RegionOnNumpy
 
 from tenferro._runtime.frozen import replace
 from tenferro.backend import Probe, hookimpl, host
@@ -8,8 +16,10 @@ from tenferro_conformance.kit import register_profile
 from tenferro_cupy import plugin
 from tenferro_cupy._backend import CupyBackend
 from tenferro_cupy.lowerings import lowerings
+from tenferro_cupy.plan import regions
 from tenferro_cupy.profile import PROFILE
 
+regions.Region = RegionOnNumpy
 NAME = "cupy_stand_in"
 FAKE = fake_cupy.Fake()
 

@@ -1,8 +1,8 @@
-"""The CuPy backend: operands are `cupy.ndarray` on one device, programs are interpreted.
+"""The CuPy backend: operands are `cupy.ndarray` on one device, programs are planned.
 
 Nothing is transferred unless the user asked for it, and nothing waits for the device: results are
 handed out while they are still being computed, on the stream that is current in the caller. The
-namespace is handed in, so that tests can hand in a stand-in. Read next: `lowerings/indexing.py`.
+namespace is handed in, so that tests can hand in a stand-in. Read next: `plan/planned.py`.
 """
 
 from __future__ import annotations
@@ -12,14 +12,18 @@ from contextlib import AbstractContextManager
 from importlib import import_module
 from typing import Any
 
-from tenferro.backend.base import Backend, Executable, Interpreter
+from tenferro.backend.base import Backend, Executable
 from tenferro.backend.records import BackendConfig
-from tenferro.computegraph import CompiledProgram, OperandError
+from tenferro.computegraph import CompiledProgram, Fragment, OperandError, compile_program
 from tenferro.primitives import Aval, DType
 from tenferro_cupy._device import device_index
-from tenferro_cupy.lowerings.indexing import DETERMINISTIC
+from tenferro_cupy._executable import CupyExecutable, PlanRunner
+from tenferro_cupy.kernels.modules import Modules
+from tenferro_cupy.plan.bodies import body_runner
+from tenferro_cupy.plan.planned import Plan, make_plan
+from tenferro_cupy.plan.step import Run
 
-__all__ = ["CupyBackend", "CupyExecutable"]
+__all__ = ["CupyBackend"]
 
 
 class CupyBackend(Backend):
@@ -32,6 +36,7 @@ class CupyBackend(Backend):
         self.config = config
         self.cupy = cupy
         self.device = device_index(config.device, cupy.cuda.runtime.getDeviceCount())
+        self.modules = Modules(cupy)
 
     def on_device(self) -> AbstractContextManager[Any]:
         """Return the context in which this backend's device is the current one."""
@@ -112,7 +117,7 @@ class CupyBackend(Backend):
         avals: Sequence[Aval],
         options: Mapping[str, object] | None = None,
     ) -> Executable:
-        """Interpret a program over the lowerings; its literals are made on the device now.
+        """Plan a program: kernels for regions, calls of CuPy for the rest; literals are made now.
 
         Raises MissingLoweringError: naming every operation of the program that cannot run.
         Raises UnsupportedError: if the program has a dtype, or the options ask for a feature, that
@@ -121,7 +126,21 @@ class CupyBackend(Backend):
         self.check_options(options)
         self.check_dtypes(program.avals)
         with self.on_device():
-            return CupyExecutable(self, self.lowerings.close(program))
+            return CupyExecutable(self, self._plan(program))
+
+    def _plan(self, program: CompiledProgram) -> Plan:
+        """Plan a program, and the bodies of its loops and branches."""
+        closed = self.lowerings.close(program)
+        return make_plan(closed, self.lowerings, self.provider, self.modules, self._run_bodies)
+
+    def _run_bodies(self, op: Any) -> Run | None:
+        """Return the function that runs an operation with bodies, unless a plugin replaced it."""
+        if not hasattr(op, "bodies") or self.lowerings.provider_of(op) != self.provider:
+            return None
+        return body_runner(op, self._body, self.cupy)
+
+    def _body(self, body: Fragment) -> PlanRunner:
+        return PlanRunner(self, self._plan(compile_program(body.flat)))
 
     def detach(self, results: Sequence[Any], operands: Sequence[Any]) -> tuple[Any, ...]:
         """Copy results that share memory with an operand or each other, or that waste memory.
@@ -138,26 +157,6 @@ class CupyBackend(Backend):
                 taken.add(id(owner))
             detached.append(result)
         return tuple(detached)
-
-
-class CupyExecutable(Interpreter):
-    """The interpreter, on the backend's device; literals count as operands when results leave."""
-
-    backend: CupyBackend
-
-    def __call__(self, *operands: Any) -> tuple[Any, ...]:
-        """Run the instructions in order, freeing each value after its last use."""
-        token = DETERMINISTIC.set(self.backend.config.deterministic)
-        try:
-            with self.backend.on_device():
-                slots = self._begin(operands)
-                for step, position in zip(self._steps, self._positions, strict=True):
-                    self._run(slots, step, position)
-                literals = [value for value in self._slots if value is not None]
-                results = [slots[i] for i in self.program.outputs]
-                return self.backend.detach(results, [*operands, *literals])
-        finally:
-            DETERMINISTIC.reset(token)
 
 
 def _owner(array: Any) -> Any:

@@ -82,7 +82,7 @@ class Finder(Generic[S]):
         if axes is not None and self.end_in_region(step, axes, position):
             return
         aval = self.avals[step.targets[0]]
-        if aval.size < self.policy.smallest or not aval.shape:  # a number has no tiles
+        if aval.size < self.policy.smallest or not (aval.shape or self.policy.numbers):
             self.wait(step)
         elif step.is_assembled:  # reads beyond a tile what must be made elsewhere
             self.enter(self.new_group(step, aval.shape), step, position)

@@ -52,12 +52,14 @@ class RegionPolicy(NamedTuple):
     alone        elements above which one operation is worth a region of its own
     can_reduce   (axes, shape) → whether a reduction may run on the tiles of a region
     is_cheap     step → whether computing it twice costs less than keeping its result
+    numbers      whether arrays of rank 0 join regions: a kernel computes them like any other
     """
 
     smallest: int
     alone: int
     can_reduce: Callable[[Sequence[int], Sequence[int]], bool]
     is_cheap: Callable[[Any], bool]
+    numbers: bool = False
 
 
 def in_order(placed: Iterable[tuple[int, S]]) -> list[S]:

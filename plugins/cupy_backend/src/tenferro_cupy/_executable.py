@@ -1,0 +1,138 @@
+"""A planned program: kernels of regions and calls of CuPy, in order, on the current stream.
+
+Read next: `kernels/region.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from tenferro.backend.base import Executable, Timing, Timings
+from tenferro.backend.extend import source_text
+from tenferro.backend.lowering import check_result_count
+from tenferro.computegraph import check_operand_count
+from tenferro_cupy.kernels.region import Region
+from tenferro_cupy.lowerings.indexing import DETERMINISTIC
+from tenferro_cupy.plan.planned import Plan
+from tenferro_cupy.plan.step import Step
+
+if TYPE_CHECKING:
+    from tenferro_cupy._backend import CupyBackend
+
+__all__ = ["CupyExecutable", "PlanRunner"]
+
+
+class PlanRunner:
+    """Runs the steps of a plan; an error names the equations of the step that raised it."""
+
+    def __init__(self, backend: CupyBackend, plan: Plan) -> None:
+        self.backend = backend
+        self.plan = plan
+
+    def __call__(self, *operands: Any) -> list[Any]:
+        """Run all steps; each value is freed after its last use."""
+        slots = self.begin(operands)
+        for step, frees in zip(self.plan.steps, self.plan.frees, strict=True):
+            self.run(slots, step, frees)
+        return [slots[i] for i in self.plan.outputs]
+
+    def begin(self, operands: Sequence[Any]) -> list[Any]:
+        """Return the slots before the first step."""
+        slots = self.plan.slots.copy()
+        slots[: len(operands)] = operands
+        return slots
+
+    def run(self, slots: list[Any], step: Step, frees: Sequence[int]) -> None:
+        """Run one step."""
+        assert step.run is not None
+        try:
+            results = step.run(*[slots[i] for i in step.operands])
+            if len(results) != len(step.targets):
+                check_result_count(step.operation, results, self.backend.name, self._provider(step))
+            for slot, result in zip(step.targets, results, strict=True):
+                slots[slot] = result
+        except Exception as error:
+            self._annotate(error, step)
+            raise
+        for slot in frees:
+            slots[slot] = None
+
+    def equations(self, step: Step) -> str:
+        """Return the text of the step's equations, one a line."""
+        return "\n".join([self.plan.program.equation(i) for i in step.positions])
+
+    def _provider(self, step: Step) -> str:
+        if isinstance(step.operation, Region):
+            return self.backend.provider
+        avals = [self.plan.program.avals[i] for i in step.operands]
+        return self.backend.lowerings.provider_of(step.operation, avals)
+
+    def _annotate(self, error: Exception, step: Step) -> None:
+        """Say which equations failed, who wrote the lowering, and which line recorded it."""
+        program = self.plan.program
+        row = program.instructions[step.positions[-1]]
+        operands = "  ".join(f"%{i}: {program.avals[i]}" for i in row.inputs)
+        error.add_note(
+            f"  equation   {program.equation(step.positions[-1])}    {operands}".rstrip()
+        )
+        if isinstance(step.operation, Region):
+            error.add_note(f"  kernel     of {len(step.positions)} equations, by tenferro-cupy")
+        else:
+            provider = self._provider(step) or self.backend.provider or "unknown"
+            key = getattr(step.operation, "key", repr(step.operation))
+            error.add_note(f"  lowering   {key} on {self.backend.name}, by {provider}")
+        line = source_text(row.source)
+        if line is not None:
+            error.add_note(f"  from       {line}")
+        if hasattr(step.operation, "bodies"):
+            error.add_note("  hint       `with tn.debug.unrolled():` shows the line and the step")
+
+
+class CupyExecutable(Executable):
+    """A planned program on the backend's device."""
+
+    def __init__(self, backend: CupyBackend, plan: Plan) -> None:
+        self.backend = backend
+        self.plan = plan
+        self.runner = PlanRunner(backend, plan)
+        self._literals = [value for value in plan.slots if value is not None]
+
+    def __call__(self, *operands: Any) -> tuple[Any, ...]:
+        """Run the steps in order; the results alias neither operands nor literals."""
+        check_operand_count(self.plan.program, operands)
+        token = DETERMINISTIC.set(self.backend.config.deterministic)
+        try:
+            with self.backend.on_device():
+                results = self.runner(*operands)
+                return self.backend.detach(results, [*operands, *self._literals])
+        finally:
+            DETERMINISTIC.reset(token)
+
+    def explain(self) -> str:
+        """Return the steps as text: for a region the kernel's shape, reads, and equations."""
+        lines = [f"{self.backend.name}: {len(self.plan.steps)} steps"]
+        for step in self.plan.steps:
+            equations = self.runner.equations(step).splitlines()
+            if isinstance(step.operation, Region):
+                moved = step.operation.bytes_moved()
+                lines.append(f"  kernel over {list(step.operation.shape)}, at most {moved} bytes:")
+                lines += [f"    {text}" for text in equations]
+            else:
+                lines.append(f"  {equations[0]}")
+        outputs = ", ".join(f"%{i}" for i in self.plan.outputs)
+        return "\n".join([*lines, f"  return {outputs}"])
+
+    def profile(self, *operands: Any) -> Timings:
+        """Run once and time every step; each waits for the device."""
+        rows = []
+        with self.backend.on_device():
+            slots = self.runner.begin(operands)
+            for step, frees in zip(self.plan.steps, self.plan.frees, strict=True):
+                start = perf_counter()
+                self.runner.run(slots, step, frees)
+                self.backend.synchronize()
+                equations = self.runner.equations(step).replace("\n", "; ")
+                rows.append(Timing(equations, perf_counter() - start))
+        return Timings(rows)

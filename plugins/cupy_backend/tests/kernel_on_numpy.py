@@ -1,0 +1,115 @@
+"""Kernels as NumPy computes them, line by line: plans are tested without compiling each kernel.
+
+`test_kernels_on_cpu.py` proves that the text of each line means this.
+"""
+
+import re
+
+import numpy as np
+from scipy import special
+
+from tenferro.primitives import DType
+from tenferro_cupy.kernels.region import Region
+
+_CALL = re.compile(r"(\w+)(?:<(.*?)>)?\((.*)\)$")
+
+
+def _converted(x, dtype):
+    return x.astype(bool if dtype == "bool" else DType.of(dtype).name)
+
+
+def _by_squaring(x, n):
+    result, n = None, int(n)
+    while True:
+        if n & 1:
+            result = x if result is None else result * x
+        n >>= 1
+        if not n:
+            return result
+        x = np.square(x)
+
+
+def _logistic(x):
+    return np.exp(np.minimum(x, 0)) / (np.exp(-abs(x)) + 1)
+
+
+def _divided(x, y):
+    if x.dtype.kind not in "iu":
+        return x / y
+    return np.trunc(x / np.where(y == 0, 1, y)).astype(x.dtype) if x.dtype.itemsize < 8 else x // y
+
+
+def _shifted(shift):
+    def function(x, count):
+        outside = (count < 0) | (count >= 8 * x.itemsize)
+        moved = shift(x, np.where(outside, 0, count).astype(x.dtype))
+        gone = np.where(x < 0, -1, 0) if shift is np.right_shift and x.dtype.kind == "i" else 0
+        return np.where(outside, gone, moved).astype(x.dtype)
+
+    return function
+
+
+def _make_complex(re_, im):
+    out = np.empty(np.broadcast_shapes(re_.shape, im.shape), f"complex{16 * re_.itemsize}")
+    out.real, out.imag = re_, im
+    return out
+
+
+FUNCTIONS = {
+    "positive": lambda x: x.copy(), "add": np.add, "sub": np.subtract, "mul": np.multiply,
+    "div": _divided, "neg": np.negative, "square": np.square, "abs": np.abs, "sign": np.sign,
+    "maximum": np.maximum, "minimum": np.minimum,
+    "clamp": lambda lo, x, hi: np.minimum(np.maximum(x, lo), hi),
+    "pow": np.power, "sqrt": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "cbrt": np.cbrt,
+    "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log2": np.log2,
+    "log10": np.log10, "log1p": np.log1p, "logaddexp": np.logaddexp, "logistic": _logistic,
+    "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
+    "atan": np.arctan, "atan2": np.arctan2, "hypot": np.hypot, "sinh": np.sinh, "cosh": np.cosh,
+    "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh,
+    "erf": special.erf, "erfc": special.erfc, "erfinv": special.erfinv, "lgamma": special.gammaln,
+    "digamma": special.digamma, "floor": np.floor, "ceil": np.ceil, "rint": np.rint,
+    "rem": np.fmod, "copysign": np.copysign, "nextafter": np.nextafter, "is_finite": np.isfinite,
+    "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater,
+    "ge": np.greater_equal, "select": np.where, "logical_and": np.logical_and,
+    "logical_or": np.logical_or, "logical_xor": np.logical_xor, "logical_not": np.logical_not,
+    "bit_and": np.bitwise_and, "bit_or": np.bitwise_or, "bit_xor": np.bitwise_xor,
+    "bit_not": np.invert, "shift_left": _shifted(np.left_shift),
+    "shift_right": _shifted(np.right_shift), "make_complex": _make_complex, "real": np.real,
+    "imag": np.imag, "conj": np.conjugate, "convert": _converted,
+    "bitcast": lambda x, dtype: np.ascontiguousarray(x).view(DType.of(dtype).name),
+    "by_squaring": _by_squaring, "reciprocal": lambda x: 1 / x,
+}  # fmt: skip
+FOLDS = {
+    "sum": np.sum, "product": np.prod, "largest": np.max, "smallest": np.min, "all": np.all,
+    "any": np.any,
+}  # fmt: skip
+
+
+def _line(call, operands):
+    name, parameter, text = _CALL.match(call).groups()
+    if name == "pow" and "convert" in text:  # by a number that the text spells out
+        number = text.rpartition("(")[2].rstrip(")")
+        return np.power(operands[0], operands[0].dtype.type(number))
+    return FUNCTIONS[name](*operands, *([] if parameter is None else [parameter]))
+
+
+class RegionOnNumpy(Region):
+    """A region that computes its kernel with NumPy, and notes each launch."""
+
+    def __call__(self, *operands):
+        """Return the outputs, then the results of reductions."""
+        cupy, kernel = self.modules.cupy, self.kernel
+        cupy.launches.append(self)
+        values = [*[x._a for x in operands], *map(np.asarray, self.constants)]
+        with np.errstate(all="ignore"):
+            for line in kernel.lines:
+                found = _line(line.call, [values[i] for i in line.operands])
+                values.append(np.asarray(found).astype(line.dtype, copy=False))
+            full = [np.broadcast_to(values[v], self.shape) for v in kernel.outputs]
+            reduced = [self._reduced(f.function, values[f.value]) for f in kernel.folds]
+        return [cupy.wrap(np.array(x)) for x in (*full, *reduced)]
+
+    def _reduced(self, function, value):
+        value = np.broadcast_to(value, self.shape)
+        wide = value.astype("float32") if value.dtype == np.float16 else value
+        return np.asarray(FOLDS[function](wide, self.axes)).astype(value.dtype)

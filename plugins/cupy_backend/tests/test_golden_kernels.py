@@ -1,0 +1,77 @@
+"""The texts of kernels, as they were read and approved.
+
+`python tests/test_golden_kernels.py` in the folder of this distribution writes them again.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tenferro_cupy.kernels.kernel import Fold, Kernel, Line
+from tenferro_cupy.kernels.layout import layout_of
+from tenferro_cupy.kernels.source import body_text
+
+GOLDEN = Path(__file__).with_name("golden")
+F32, F64, BOOL, C64 = "float32", "float64", "bool", "complex64"
+
+#: tanh(2 a) where b > 0, else b
+CHOICE = Kernel(
+    (F32, F32),
+    (F32, F32),
+    (
+        Line("mul({0}, {1})", (0, 2), F32),
+        Line("tanh({0})", (4,), F32),
+        Line("gt({0}, {1})", (1, 3), BOOL),
+        Line("select({0}, {1}, {2})", (6, 5, 1), F32),
+    ),
+    (7,),
+)
+#: x e^-x, of which the sum and the maximum are taken as well
+MOMENTS = Kernel(
+    (F64,),
+    (),
+    (
+        Line("neg({0})", (0,), F64),
+        Line("exp({0})", (1,), F64),
+        Line("mul({0}, {1})", (0, 2), F64),
+    ),
+    (3,),
+    (Fold("sum", 3), Fold("largest", 3)),
+)
+ENERGY = Kernel(
+    (C64,),
+    (),
+    (Line("abs({0})", (0,), F32), Line("square({0})", (1,), F32)),
+    (),
+    (Fold("sum", 2),),
+)
+
+KERNELS = {
+    "map of contiguous arrays": (CHOICE, (4096,), None, [(1,), (1,)]),
+    "map with a transposed and a broadcast operand": (CHOICE, (40, 30), None, [(1, 40), (0, 1)]),
+    "map with 64-bit indices": (CHOICE, (1 << 31, 3), None, [(3, 1), (3, 1)]),
+    "reduction to one number": (MOMENTS, (4096,), (0,), [(1,)]),
+    "reduction of rows": (MOMENTS, (8, 9, 100), (2,), [(900, 100, 1)]),
+    "reduction of columns": (ENERGY, (1000, 7), (0,), [(7, 1)]),
+}
+
+
+def text_of(name):
+    kernel, shape, axes, strides = KERNELS[name]
+    widest = 8 if kernel is MOMENTS else 4
+    layout, sizes = layout_of(shape, axes, strides, widest, True, len(kernel.outputs))
+    return f"// {name}\n// {layout}\n// {sizes}\n{body_text(kernel, layout)}"
+
+
+def file_of(name):
+    return GOLDEN / f"{name.replace(' ', '_')}.cu"
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_text_is_the_approved_one(name):
+    assert text_of(name) == file_of(name).read_text("utf-8")
+
+
+if __name__ == "__main__":
+    for name in KERNELS:
+        file_of(name).write_text(text_of(name), "utf-8")

@@ -1,0 +1,68 @@
+"""Generated kernels compile for real architectures: all operations, dtypes and layouts."""
+
+import functools
+
+import kernel_cases as cases
+import nvrtc
+import pytest
+
+from tenferro_cupy.kernels.kernel import Fold, Kernel, Line
+from tenferro_cupy.kernels.layout import layout_of
+from tenferro_cupy.kernels.source import body_text, kernel_name, translation_unit
+
+pytestmark = pytest.mark.skipif(
+    nvrtc.library() is None, reason="pip install nvidia-cuda-nvrtc: the compiler is not here"
+)
+TYPICAL = ("int64", "float16", "float32")
+LAYOUTS = [
+    ((5000,), None, [(1,), (1,)]),
+    ((50, 100), None, [(1, 50), (0, 1)]),
+    ((5000,), (0,), [(1,), (1,)]),
+    ((50, 100), (1,), [(100, 1), (1, 0)]),
+    ((50, 100), (0,), [(100, 1), (100, 1)]),
+    ((50, 1 << 31), None, [(1 << 31, 1), (0, 1)]),
+]
+
+
+def operations(dtypes):
+    """The kernels of all operations on these dtypes."""
+    for dtype in dtypes:
+        for case in cases.operations(dtype):
+            kernel = cases.kernel_of(*case)
+            yield kernel, layout_of((5000,), None, [(1,)] * len(kernel.operands), 8, True, 1)[0]
+
+
+def reductions(dtypes):
+    """All reductions in all layouts, of a sum that is an output as well."""
+    for dtype in dtypes:
+        folds = [cases.FOLDS[primitive][0] for primitive in cases.folds(dtype)]
+        name = "bit_xor({0}, {1})" if dtype == "bool" else "add({0}, {1})"
+        kernel = Kernel((dtype, dtype), (), (Line(name, (0, 1), dtype),), (2,))
+        for shape, axes, strides in LAYOUTS:
+            ends = () if axes is None else tuple(Fold(f, 2) for f in folds)
+            layout = layout_of(shape, axes, strides, 8, True, 1)[0]
+            yield kernel._replace(folds=ends), layout
+
+
+@functools.cache
+def program(dtypes):
+    made = [*operations(dtypes), *reductions(dtypes)]
+    texts = dict([(kernel_name(*pair), body_text(*pair)) for pair in made])
+    return translation_unit(*texts.values()), list(texts)
+
+
+def check(dtypes, architecture):
+    source, names = program(dtypes)
+    image = nvrtc.cubin(source, architecture)
+    assert image.startswith(b"\x7fELF")
+    assert all(name.encode() in image for name in names)
+
+
+def test_kernels_compile():
+    """Every operation on typical dtypes, for the architecture of an H100"""
+    check(TYPICAL, "sm_90")
+
+
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_90", "sm_100"])
+def test_kernels_of_every_dtype_compile(architecture):
+    check((*cases.DTYPES, "bfloat16"), architecture)
