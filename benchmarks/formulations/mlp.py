@@ -1,4 +1,4 @@
-"""Loss and gradient of a perceptron (W2), in ten ways.
+"""Loss and gradient of a perceptron (W2), in twelve ways.
 
 By hand: six products into arrays that are there before, all else in place. The ways differ in the
 cross entropy (gather, `take_along_axis`, one-hot arrays, softmax of the library or by hand), in how
@@ -180,6 +180,30 @@ def parts_of_the_batch(lib: Library, parameters: Any, x: Any, labels: Any) -> An
         chosen = z[np.arange(size), own]
         total = total + np.sum(lib.special.logsumexp(z, axis=1) - chosen)
     return total / labels.shape[0]
+
+
+@MLP.way("batch split in eight, losses stacked", without=("autograd",))
+def losses_stacked(lib: Library, parameters: Any, x: Any, labels: Any) -> Any:
+    """The loss of each of eight parts, which `np.split` makes, and their mean."""
+    np, losses = lib.np, []
+    for part, own in zip(np.split(x, 8), np.split(labels, 8), strict=True):
+        z = scores(np, parameters, part)
+        chosen = np.take_along_axis(z, own[:, None], axis=1)[:, 0]
+        losses.append(np.mean(lib.special.logsumexp(z, axis=1) - chosen))
+    return np.mean(np.stack(losses))
+
+
+@MLP.way("halves of the neurons")
+def halves_of_the_neurons(lib: Library, parameters: Any, x: Any, labels: Any) -> Any:
+    """Each layer in two halves, as over two devices, joined again."""
+    np = lib.np
+    *hidden, (w, b) = parameters
+    for weight, bias in hidden:
+        half = bias.shape[0] // 2
+        parts = [np.maximum(x @ weight[:, i : i + half] + bias[i : i + half], 0) for i in (0, half)]
+        x = np.concatenate(parts, axis=1)
+    z = x @ w + b
+    return np.mean(lib.special.logsumexp(z, axis=1) - z[np.arange(labels.shape[0]), labels])
 
 
 @MLP.way("one image, mapped", without=("autograd",))

@@ -99,6 +99,14 @@ def test_what_is_no_pack_stays(name):
     assert optimized(graph, ["packs"])[0] is graph
 
 
+def test_divisions_of_one_array_may_overlap_each_other():
+    x = value("x", shape=(5,))
+    terms = [apply(Mul(), apply(Exp(), part(x, i, i + 2)), part(x, i + 1, i + 3)) for i in (0, 2)]
+    found, report = optimized(graph_of(joined(terms)), ["packs"])
+    assert report.rewritten == {"packs": 2}
+    assert [n.operation.name for n in found.nodes].count("slice") == 2
+
+
 def test_float16_is_not_summed_in_another_order():
     half = value("h", "f16", shape=(6,))
     graph = graph_of(added(each(Exp(), parts(half, 2))))

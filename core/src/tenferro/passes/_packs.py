@@ -245,18 +245,19 @@ def _slice(graph: MaterializedGraph, position: int) -> Any:
     return graph.nodes[position].operation
 
 
-def _rows(starts: Sequence[int], size: int) -> Iterator[list[int]]:
-    """Yield stretches of starts at distances of ``size``.
+def _rows(starts: Sequence[int], size: int) -> list[list[int]]:
+    """Return stretches of starts at distances of ``size``.
 
-    >>> list(_rows([0, 2, 4, 7, 9], 2))
-    [[0, 2, 4], [7, 9]]
+    >>> _rows([0, 1, 2, 3, 4, 9], 2)
+    [[0, 2, 4], [1, 3]]
     """
-    row: list[int] = []
+    rows: list[list[int]] = []
+    ending: dict[int, list[int]] = {}  # by the start that would continue it
     for start in starts:
-        if row and start != row[-1] + size:
-            if len(row) >= _MIN_LANES:
-                yield row
+        row = ending.pop(start, None)
+        if row is None:
             row = []
+            rows.append(row)
         row.append(start)
-    if len(row) >= _MIN_LANES:
-        yield row
+        ending[start + size] = row
+    return [row for row in rows if len(row) >= _MIN_LANES]

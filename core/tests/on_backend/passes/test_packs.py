@@ -58,6 +58,15 @@ def components(w, rows):
     return np.log(np.sum(np.exp(np.stack(columns) / 100)))
 
 
+def blocks_of_a_stencil(w, rows):
+    """Blocks of neighbours: two divisions of one array, one element from each other."""
+    x, total = np.reshape(rows, (48,)), np.sum(w**2)
+    for start in range(0, 45, 15):
+        a, b = x[start : start + 15], x[start + 1 : start + 16]
+        total = total + np.sum(100 * (b - a**2) ** 2 + (1 - a) ** 2)
+    return total / 1000
+
+
 def gates(w, rows):
     """Four gates of one product, of which three have the same activation."""
     c = h = np.zeros(1) + w[0, :1]
@@ -96,7 +105,7 @@ def added_before_they_are_added(w, rows):
 
 
 PROGRAMS = [
-    parts_of_a_batch, mean_of_parts, heads, physical_index, components, gates,
+    parts_of_a_batch, mean_of_parts, heads, physical_index, components, blocks_of_a_stencil, gates,
     each_reads_the_one_before, chosen_and_gathered, one_part_is_read_again,
     added_before_they_are_added,
 ]  # fmt: skip
