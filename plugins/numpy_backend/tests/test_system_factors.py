@@ -168,3 +168,13 @@ def test_triangular_systems_of_one_vector(flags, columns, name, order):
     )  # fmt: skip
     close(matrix @ found if left else found @ matrix, given)
     np.testing.assert_array_equal(given, kept)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("size", [3, 64])
+@pytest.mark.parametrize("infinite", [np.inf, -np.inf])
+def test_an_infinite_determinant_has_a_sign(size, infinite, dtype):
+    a = np.eye(size, dtype=dtype)
+    a[0, 1], a[1, 1] = 0.5, infinite
+    sign, logarithm = tn.jit(np.linalg.slogdet)(a)
+    assert (sign, logarithm) == (np.sign(infinite), np.inf)

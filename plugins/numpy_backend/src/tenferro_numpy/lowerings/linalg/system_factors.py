@@ -78,7 +78,7 @@ def _slogdet(op: SystemSlogdet, factors: Any, pivots: Any) -> tuple[Any, Any]:
     is_cholesky = pivots[..., 0] < 0
     with np.errstate(divide="ignore"):
         logarithm = np.log(size).sum(-1) * np.where(is_cholesky, 2, 1).astype(size.dtype)
-    signs = np.divide(diagonal, size, out=np.zeros_like(diagonal), where=size != 0).prod(-1)
+    signs = np.sign(diagonal).prod(-1)
     exchanges = np.count_nonzero(pivots != np.arange(pivots.shape[-1]), -1)
     turned = np.where(exchanges % 2, -signs, signs)
     one = np.ones_like(signs)
