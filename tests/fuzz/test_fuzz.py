@@ -9,6 +9,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import compare
 from accepted import ACCEPTED
 from programs import program
+from sparse import compare_sparse
+from vectors import vector_function
 
 
 @pytest.mark.parametrize("first", range(0, 200, 20))
@@ -29,6 +31,13 @@ def test_gradients_are_those_of_jax(seed):
     assert not found, made.text
 
 
+@pytest.mark.parametrize("first", [0, 3])
+def test_sparse_derivatives_are_the_dense_ones(first):
+    """J, J v, w J, their derivatives and H, sparse and dense, eagerly and under jit"""
+    for made in map(vector_function, range(first, first + 3)):
+        assert not compare_sparse(made), made.text
+
+
 def test_a_difference_is_found():
     assert compare.difference(1.001, 1.0, 1e-8)
     assert compare.difference([1, 2], [1, 3], 1e-8)
@@ -36,8 +45,9 @@ def test_a_difference_is_found():
     assert not compare.difference(1.0 + 1e-12, 1.0, 1e-8)
 
 
-def test_a_seed_stands_for_one_program():
-    assert program(5).text == program(5).text
+@pytest.mark.parametrize("make", [program, vector_function])
+def test_a_seed_stands_for_one_program(make):
+    assert make(5).text == make(5).text
 
 
 def test_every_accepted_class_has_a_reason():
