@@ -57,6 +57,10 @@ def _parser() -> argparse.ArgumentParser:
         "--jobs", type=int, default=1, metavar="N",
         help="run the cases in N processes at a time; 0: one per processor",
     )  # fmt: skip
+    run.add_argument(
+        "--mesh", type=int, metavar="N",
+        help="split the inputs of every program over N devices; needs the feature `sharding`",
+    )  # fmt: skip
     run.add_argument("--strict-new", action="store_true", help="count provisional cases, too")
     run.set_defaults(command=_run)
     matrix = commands.add_parser("matrix", help="primitives × backends, as Markdown")
@@ -86,6 +90,7 @@ def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory() as root:
         fixed = [*suite_arguments(Path(root)), *rest]
         fixed += [] if arguments.level is None else [f"--tenferro-level={arguments.level}"]
+        fixed += [] if arguments.mesh is None else [f"--tenferro-mesh={arguments.mesh}"]
         fixed += ["--tenferro-strict-new"] if arguments.strict_new else []
         fixed += [f"--tenferro-laws={arguments.laws}", f"--tenferro-tier={arguments.tier}"]
         fixed += [f"--tenferro-primitive={key}" for key in arguments.primitive]

@@ -62,6 +62,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="test up to this level instead of the claimed one",
     )
     group.addoption(
+        "--tenferro-mesh", type=int, default=None, metavar="N",
+        help="split the inputs of every program over N devices; needs the feature `sharding`",
+    )  # fmt: skip
+    group.addoption(
         "--tenferro-strict-new", action="store_true", help="count provisional cases, too"
     )
     group.addoption(

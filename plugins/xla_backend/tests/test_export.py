@@ -1,5 +1,6 @@
 """``export``: programs in files that run with JAX alone."""
 
+import pickle
 import subprocess
 import sys
 
@@ -172,6 +173,34 @@ def test_a_damaged_file_is_refused(path, damage):
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(tn.SerializationError, match="holds no exported program"):
         load_exported(path)
+
+
+def test_a_changed_byte_is_found(path):
+    """What runs is what was saved, or nothing"""
+    program = tn.export(lambda x: x * 2, X)
+    program.save(path)
+    data = path.read_bytes()
+    for place in range(0, len(data), len(data) // 50):
+        changed = bytearray(data)
+        changed[place] ^= 0xFF
+        path.write_bytes(bytes(changed))
+        try:
+            found = tn.load_exported(path)(X)
+        except tn.SerializationError:
+            continue
+        np.testing.assert_array_equal(found, X * 2)  # the byte was one of the seal
+
+
+def test_a_program_travels_in_a_pickle():
+    program = tn.export(lambda x: x * 2, X)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(program))(X), X * 2)
+
+
+def test_a_path_that_no_system_has(tmp_path):
+    with pytest.raises(tn.FileAccessError, match="null byte"):
+        tn.load_exported("a\0b")
+    with pytest.raises(tn.FileAccessError, match="null byte"):
+        exported().save("a\0b")
 
 
 def test_a_file_that_is_there_is_replaced_whole(path, monkeypatch):

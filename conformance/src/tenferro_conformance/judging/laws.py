@@ -322,7 +322,7 @@ class SingleNodes:
         if key not in self._session.nodes:
             inputs = [input_key(("node", i), aval) for i, aval in enumerate(avals)]
             program, _ = self._session.program_of(inputs, derive(operation, inputs))
-            self._session.nodes[key] = self._session.backend.compile(program, avals)
+            self._session.nodes[key] = self._session.compile(program)
         backend = self._session.backend
         given = [backend.asoperand(x, aval) for x, aval in zip(arrays, avals, strict=True)]
         return [backend.to_numpy(found) for found in self._session.nodes[key](*given)]

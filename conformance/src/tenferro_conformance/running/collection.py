@@ -67,7 +67,11 @@ class Collection:
 
             names = [*self.config.getoption("--tenferro-backend"), *self._required()]
             try:
-                self._kit = Kit(names, self.config.getoption("--tenferro-level"))
+                self._kit = Kit(
+                    names,
+                    self.config.getoption("--tenferro-level"),
+                    self.config.getoption("--tenferro-mesh"),
+                )
             except ProfileError as error:
                 raise pytest.UsageError(str(error)) from error
         return self._kit

@@ -24,6 +24,7 @@ from tenferro_conformance.running.backends import (
     resolve_names,
 )
 from tenferro_conformance.running.session import Session
+from tenferro_conformance.running.splitting import mesh_of
 from tenferro_conformance.running.tiers import AnyCase, cases_of_tier
 from tenferro_conformance.samples import load_cases, load_error_cases
 
@@ -77,7 +78,8 @@ _COST_OF_CASE = 20  # of a case that runs, in those of one that is refused
 class Kit:
     """The selected backends, their sessions and the cases of a run."""
 
-    def __init__(self, names: Sequence[str], level: int | None) -> None:
+    def __init__(self, names: Sequence[str], level: int | None, devices: int | None = None) -> None:
+        self._mesh = None if devices is None else mesh_of(devices)
         self.cases = _all_cases()
         self.error_cases = load_error_cases()
         self._level = level
@@ -128,7 +130,7 @@ class Kit:
         """Return the session of a backend, created at first use."""
         if name not in self._sessions:
             profile = self.selections[name].profile
-            self._sessions[name] = Session(name, make_backend(name, profile), profile)
+            self._sessions[name] = Session(name, make_backend(name, profile), profile, self._mesh)
         return self._sessions[name]
 
     def selected(

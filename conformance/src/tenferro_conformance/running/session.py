@@ -23,13 +23,14 @@ from tenferro.computegraph import (
     compile_program,
     materialize_merge,
 )
-from tenferro.primitives import Aval, Handle
+from tenferro.primitives import Aval, Handle, Mesh
 from tenferro_conformance.cases.case import Case, Stored
 from tenferro_conformance.cases.tolerances import Measure, bound_of, eps_of, require
 from tenferro_conformance.errors import ToleranceError
 from tenferro_conformance.profile import Profile, Tol
 from tenferro_conformance.running.derivatives import Handles, keys_of
 from tenferro_conformance.running.recorder import Build, Recorder
+from tenferro_conformance.running.splitting import compile_on
 
 __all__ = ["Batch", "Outcome", "Session"]
 
@@ -171,8 +172,11 @@ def _smooth(tol: str) -> str:
 class Session:
     """One backend under test."""
 
-    def __init__(self, name: str, backend: Backend, profile: Profile) -> None:
+    def __init__(
+        self, name: str, backend: Backend, profile: Profile, mesh: Mesh | None = None
+    ) -> None:
         self.name = name
+        self.mesh = mesh
         self.backend = backend
         self.profile = profile
         self.nodes: dict[Any, Executable] = {}  # programs of one operation, see `laws.SingleNodes`
@@ -255,8 +259,12 @@ class Session:
         program, known = self.program_of(inputs, outputs)
         return self._execute(program, [*arrays, *known])
 
+    def compile(self, program: CompiledProgram) -> Executable:
+        """Compile a program for the devices of this session."""
+        return compile_on(self.mesh, self.backend, program)
+
     def _execute(self, program: CompiledProgram, arrays: Sequence[Any]) -> Batch:
-        executable = self.backend.compile(program, program.input_avals)
+        executable = self.compile(program)
         operands = [
             self.backend.asoperand(a, aval)
             for a, aval in zip(arrays, program.input_avals, strict=True)

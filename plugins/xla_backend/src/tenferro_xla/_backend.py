@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tenferro.backend import SpansProcessesError
+from tenferro.backend import SpansProcessesError, host
 from tenferro.backend.base import Backend, Options
 from tenferro.backend.records import BackendConfig
 from tenferro.computegraph import CompiledProgram, Operation
@@ -188,8 +188,16 @@ class XlaBackend(Backend):
 
         return detour
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by name and settings: each process has its own devices."""
+        return _of_this_process, (self.name, self.config)
+
     def __repr__(self) -> str:
         return f"<XlaBackend on {device_name(self.device)}>"
+
+
+def _of_this_process(name: str, config: BackendConfig) -> Backend:
+    return host().backend(name, config)
 
 
 def _layout_in(options: Options) -> Layout | None:

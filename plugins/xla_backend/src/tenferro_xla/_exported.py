@@ -12,6 +12,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ from tenferro_xla._as_jax import Flat, Lowered
 from tenferro_xla._jax import enable_x64, is_array, shape_dtype
 from tenferro_xla._operands import numpy_dtype
 
+#: Stands behind the program, before the digest of it; a reader of JAX's format ignores both.
+_SEAL = b"tenferro-sha256:"
 PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 
 
@@ -117,11 +120,21 @@ def _loaded(path: str | os.PathLike[str]) -> StableHloProgram:
     """
     with _access("load_exported", path):
         data = bytearray(Path(path).read_bytes())
+    return _from_bytes(data, os.fspath(path))
+
+
+def _from_bytes(data: bytearray, name: str = "a pickle") -> StableHloProgram:
+    """Read a program, and compare it with the digest that ``save`` wrote behind it."""
+    whole, seal, digest = bytes(data).rpartition(_SEAL)
+    if seal and digest != sha256(whole).hexdigest().encode():
+        raise SerializationError(
+            f"load_exported: {name} holds no exported program: it is not as it was written"
+        )
     try:
         return StableHloProgram(jax_export.deserialize(data))
     except Exception as error:  # whatever a parser makes of foreign bytes
         raise SerializationError(
-            f"load_exported: {os.fspath(path)} holds no exported program: {error}\n"
+            f"load_exported: {name} holds no exported program: {error}\n"
             "  hint       a newer version of JAX may have written it"
         ) from error
 
@@ -151,17 +164,9 @@ class StableHloProgram(ExportedProgram):
 
         Raises UnsupportedError: if the package flatbuffers is not installed.
         """
-        target = Path(path).absolute()
-        try:
-            data = self.exported.serialize()
-        except ImportError as error:
-            raise UnsupportedError(
-                f"save: JAX needs a package to write programs: {error}\n"
-                '  hint       pip install "tenferro-xla[export]"',
-                backend="xla",
-                feature="files of exported programs",
-                instead="",
-            ) from error
+        with _access("save", path):
+            target = Path(path).absolute()
+        data = self._serialized()
         with _access("save", path):
             handle, partial = tempfile.mkstemp(".part", target.name[:16], target.parent)
             try:
@@ -172,6 +177,23 @@ class StableHloProgram(ExportedProgram):
             except BaseException:
                 os.unlink(partial)
                 raise
+
+    def _serialized(self) -> bytes:
+        """Return the bytes of a file."""
+        try:
+            data = bytes(self.exported.serialize())
+        except ImportError as error:
+            raise UnsupportedError(
+                f"save: JAX needs a package to write programs: {error}\n"
+                '  hint       pip install "tenferro-xla[export]"',
+                backend="xla",
+                feature="files of exported programs",
+                instead="",
+            ) from error
+        return data + _SEAL + sha256(data).hexdigest().encode()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _from_bytes, (bytearray(self._serialized()),)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program.
@@ -257,6 +279,10 @@ def _access(function: str, path: str | os.PathLike[str]) -> Iterator[None]:
         name = os.fspath(path)
         text = f"{function}: {name}: {error.strerror or error}"
         raise FileAccessError(text, path=name) from None
+    except ValueError as error:
+        if "null byte" not in str(error):
+            raise
+        raise FileAccessError(f"{function}: {path!r}: {error}", path=repr(path)) from None
 
 
 def _aval(leaf: Any, need: Aval | None) -> Aval:

@@ -83,6 +83,12 @@ def moves(x, w):
     return np.sum(np.sin(flipped.T.reshape(-1)) * np.arange(float(flipped.size)) / 100) + np.sum(w)
 
 
+def spread(x, w):
+    """A pad that crops, pads outside, and pads between elements"""
+    strided = x[1::2, ::3]  # its transpose pads between elements
+    return np.sum(np.sin(strided) ** 2) + np.sum(np.pad(x, ((2, 0), (0, 1)))[1:-1] ** 3) + np.sum(w)
+
+
 def positions(x, w):
     rows = x[np.array([0, 5, 5, 11])]
     return (
@@ -145,6 +151,7 @@ ROWS = {
     "windows": (windows, DATA, None, "float64"),
     "moves": (moves, DATA, None, "float64"),
     "positions": (positions, DATA, None, "float64"),
+    "spread": (spread, BOTH, None, "float64"),
     "cond": (branches, DATA, MODEL, "float64"),
     "vmap": (batched, DATA, MODEL, "float64"),
     "checkpoint": (checkpointed, DATA, None, "float64"),
@@ -250,3 +257,20 @@ def test_results_are_split_as_was_asked(mesh, spec):
     shard = y.key.operand.addressable_shards[0].data
     assert shard.shape == (8 // parts[0], 6 // parts[1])
     np.testing.assert_allclose(np.asarray(y), np.sin(normal(8, 6)), rtol=1e-15)
+
+
+PADS = [((0, -1), (0, -1), (0, 1)), ((-1, 0), (2, 1), (0, 3)), ((-1, 2), (3, -2), (2, 1))]
+
+
+@pytest.mark.parametrize("low, high, interior", PADS)
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_pads_of_every_kind(mesh, low, high, interior, dtype):
+    """One pad that crops and pads between elements would end the process in XLA"""
+    operation = tn.primitives.Pad(low, high, interior)
+    x, value = normal(8, 4, dtype=dtype), np.array(1.5, dtype)
+
+    def f(x, value):
+        return tn.primitives.bind(operation, x, value)
+
+    split = tn.jit(f, backend="xla", mesh=mesh, in_shardings={"x": BOTH})
+    np.testing.assert_array_equal(split(x, value), tn.jit(f, backend="xla")(x, value))

@@ -164,3 +164,18 @@ def test_errors_can_be_pickled(mesh):
         tn.shard(X, mesh, ("rows", None))
     again = pickle.loads(pickle.dumps(caught.value))
     assert (str(again), again.mesh, again.spec) == (str(caught.value), mesh, caught.value.spec)
+
+
+@pytest.mark.parametrize("transform", [tn.grad, tn.jit, tn.vmap])
+def test_what_is_put_on_a_mesh_is_a_value(mesh, transform):
+    """Inside a transform its derivative would be 0 without a word"""
+    with tn.use("xla"), pytest.raises(tn.TracedConversionError, match="shard: an array on which"):
+        transform(lambda x: np.sum(tn.shard(x, mesh, ()) ** 2))(X)
+    with tn.use("xla"):
+        found = tn.grad(lambda x: np.sum(x * tn.shard(X, mesh, ("data", None))))(X)
+    np.testing.assert_array_equal(np.asarray(found), X)
+
+
+def test_a_backend_is_pickled_by_its_name():
+    backend = tn.host().backend("xla")
+    assert pickle.loads(pickle.dumps(backend)) is backend

@@ -42,7 +42,7 @@ def _item(x: Any) -> Any:
     if kind is dict and all([type(name) is str for name in x]):
         return {"dict": [[name, _item(part)] for name, part in x.items()]}
     raise SerializationError(
-        f"save_graph: a container of class {kind.__qualname__} cannot be saved\n"
+        f"save: a container of class {kind.__qualname__} cannot be saved\n"
         "  need       lists, tuples, and dictionaries with names as keys\n"
         "  hint       return its fields as a dictionary, and make it again where it is loaded",
         container=kind.__qualname__,

@@ -152,7 +152,7 @@ def load_arrays(
     ShardingError
         If a spec does not fit.
     """
-    directory = fspath(path)
+    directory = import_module("os").fsdecode(fspath(path))
     structure, stored = files.read_manifest(directory)
     reader = files.Reader(directory)
     if mesh is None:

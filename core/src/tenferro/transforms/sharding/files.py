@@ -47,7 +47,7 @@ class Stored(NamedTuple):
 def directory(path: str | PathLike[str]) -> str:
     """Make the directories of a checkpoint, and return the first."""
     os = import_module("os")
-    found = os.path.abspath(fspath(path))
+    found = os.path.abspath(os.fsdecode(fspath(path)))
     with _access("save_arrays", found):
         for name in ("arrays", "parts"):
             os.makedirs(os.path.join(found, name), exist_ok=True)
@@ -132,7 +132,7 @@ def read_manifest(where: str) -> tuple[Any, list[Stored]]:
             raise _refused(where, "the manifest is not as it was written")
         arrays = [_stored(one) for one in item["arrays"]]
         return tree_from_item(item["structure"]), arrays
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         if isinstance(error, SerializationError):
             raise
         raise _refused(where, f"the manifest is damaged: {error}") from error
@@ -248,6 +248,10 @@ def _access(function: str, path: str) -> Iterator[None]:
     except OSError as error:
         text = f"{function}: {path}: {error.strerror or error}"
         raise FileAccessError(text, path=path) from None
+    except ValueError as error:
+        if "null byte" not in str(error):
+            raise
+        raise FileAccessError(f"{function}: {path!r}: {error}", path=path) from None
 
 
 def _refused(where: str, why: str) -> SerializationError:

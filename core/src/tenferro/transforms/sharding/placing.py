@@ -10,8 +10,9 @@ from importlib import import_module
 from typing import Any
 
 from tenferro.arrays import Array, as_array
-from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.errors import TracedConversionError, at_user_line
 from tenferro.arrays.evaluation.evaluate import evaluate_keys
+from tenferro.arrays.handle.traces import is_followed
 from tenferro.backend import Backend, ShardedArrays, UnsupportedError, host, select_backend
 from tenferro.backend._snapshots import is_numpy
 from tenferro.backend.select import backend_of
@@ -55,6 +56,8 @@ def shard(x: Any, mesh: Mesh, spec: Any, *, backend: str | Backend | None = None
     ------
     ShardingError
         If a spec does not fit the mesh or an array.
+    TracedConversionError
+        Inside a transform, for an array that it differentiates, batches or traces.
     UnsupportedError
         If no backend has sharding.
     DeviceUnavailableError
@@ -78,6 +81,7 @@ def shard(x: Any, mesh: Mesh, spec: Any, *, backend: str | Backend | None = None
 
 def _placed(who: str, backend: Backend, leaf: Any, mesh: Mesh, spec: ShardingSpec) -> Array:
     array = as_array(leaf)
+    _check_is_value(array, who)
     _checked(check_fits, spec, mesh, array.aval, who)
     evaluate_keys([array.key], who)
     operand = array.key.operand
@@ -88,6 +92,27 @@ def _placed(who: str, backend: Backend, leaf: Any, mesh: Mesh, spec: ShardingSpe
         mesh,
         spec,
         lambda region: host_array[tuple([slice(*bounds) for bounds in region])],
+    )
+
+
+def _check_is_value(array: Array, who: str) -> None:
+    """Raise TracedConversionError inside a transform: what is placed is a value, without equations.
+
+    Its derivative would be 0 without a word.
+    """
+    if not is_followed(array.key):
+        return
+    raise at_user_line(
+        TracedConversionError(
+            f"{who}: an array on which a transform is open cannot be put on a mesh\n"
+            f"  got        {array.aval}, which is differentiated, batched or traced\n"
+            "  need       a value: its derivative would be lost\n"
+            f"  hint       `{who}` the arguments outside of the transform; inside,"
+            " `tn.sharding_constraint` says how a value is split",
+            aval=array.aval,
+            asked=who,
+            function=who,
+        )
     )
 
 

@@ -25,6 +25,7 @@ from tenferro.primitives.structural import (
     StopGradient,
     Transpose,
 )
+from tenferro_xla._mesh import mesh_in_force
 from tenferro_xla.lowerings._direct import register_direct
 from tenferro_xla.lowerings._numeric import like
 
@@ -62,7 +63,34 @@ def pad(op: Pad, x: Array, value: Array) -> Array:
     """Pad outside and between elements; a negative amount crops."""
     if _is_sparse(op):
         return _scattered(op, x, value)
+    if mesh_in_force() is not None:
+        return _padded_in_steps(op, x, value)
     return lax.pad(x, value, tuple(zip(op.low, op.high, op.interior, strict=True)))
+
+
+def _padded_in_steps(op: Pad, x: Array, value: Array) -> Array:
+    """Pad between elements, then outside, then crop.
+
+    XLA's partitioner (jax 0.10.2) ends the process on one pad that does several of these to a
+    dimension that is split.
+    """
+    for axis, gap in enumerate(op.interior):
+        if gap and x.shape[axis] > 1:
+            x = _spread(x, value, axis, gap)
+    sides = list(zip(op.low, op.high, strict=True))
+    x = lax.pad(x, value, [(max(low, 0), max(high, 0), 0) for low, high in sides])
+    starts = [max(-low, 0) for low, _ in sides]
+    limits = [size - max(-high, 0) for size, (_, high) in zip(x.shape, sides, strict=True)]
+    return lax.slice(x, starts, limits)
+
+
+def _spread(x: Array, value: Array, axis: int, gap: int) -> Array:
+    """Put padding between the elements along an axis, by a new axis behind it."""
+    rows = lax.expand_dims(x, (axis + 1,))
+    edges = [(0, gap if i == axis + 1 else 0, 0) for i in range(rows.ndim)]
+    size = x.shape[axis] * (gap + 1)
+    long = lax.reshape(lax.pad(rows, value, edges), (*x.shape[:axis], size, *x.shape[axis + 1 :]))
+    return lax.slice_in_dim(long, 0, size - gap, axis=axis)
 
 
 def _is_sparse(op: Pad) -> bool:
