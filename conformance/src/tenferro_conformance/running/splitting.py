@@ -62,6 +62,6 @@ def compile_on(mesh: Mesh | None, backend: Backend, program: CompiledProgram) ->
     try:
         return backend.compile(program, avals, options)
     except UnsupportedError as error:
-        if error.feature != "callbacks in programs for a mesh":
+        if error.fields["feature"] != "callbacks in programs for a mesh":
             raise
         return backend.compile(program, avals)
