@@ -20,6 +20,7 @@ from tenferro_xla._jax import (
     AxisType,
     NamedSharding,
     PartitionSpec,
+    constrain,
     devices,
     make_mesh,
     process_count,
@@ -86,6 +87,15 @@ def in_force(jax_mesh: Any) -> Iterator[None]:
 def mesh_in_force() -> tuple[Any, Mesh] | None:
     """Return the mesh of the program that is being traced, of JAX and of core."""
     return _in_force.get()
+
+
+def whole(value: Array) -> Array:
+    """Return a value that is whole on every device in the program being traced, if for a mesh."""
+    found = mesh_in_force()
+    if found is None:
+        return value
+    constrained: Array = constrain(value, sharding_of(found[0], ShardingSpec(())))
+    return constrained
 
 
 def is_spread(array: Array) -> bool:
