@@ -69,9 +69,27 @@ class Fake:
             return type(value)(self.unwrap(v) for v in value)
         return value
 
+    def launch(self, name, operands, results):
+        """Note that a kernel runs on the device, and the bytes that it reads and writes."""
+        arrays = [x for x in (*operands, *results) if isinstance(x, self.ndarray)]
+        self.launches.append((name, sum(_bytes_of(x._a) for x in arrays)))
+
     def host(self, operand):
         self.synchronizations += 1
         return operand._a.copy()
+
+
+def _bytes_of(array):
+    """Bytes of the elements that differ in their place: a broadcast array is read once."""
+    places = [n for n, s in zip(array.shape, array.strides, strict=True) if s or not n]
+    return int(np.prod(places)) * array.itemsize
+
+
+#: Functions that give a view, or memory that holds nothing yet.
+_HOST_ONLY = {
+    "asarray", "broadcast_to", "dtype", "empty", "expand_dims", "moveaxis", "ravel", "reshape",
+    "result_type", "squeeze", "swapaxes", "transpose",
+}  # fmt: skip
 
 
 class _Namespace:
@@ -156,10 +174,15 @@ class _Array:
 
     def astype(self, dtype, order="K", casting=None, subok=None, copy=True):
         with np.errstate(all="ignore"):
-            return self._view(self._a.astype(dtype, order=order, copy=copy))
+            made = self._view(self._a.astype(dtype, order=order, copy=copy))
+        if made.base is None:
+            self._module.launch("astype", [self], [made])
+        return made
 
     def copy(self, order="C"):
-        return self._view(self._a.copy(order))
+        made = self._view(self._a.copy(order))
+        self._module.launch("copy", [self], [made])
+        return made
 
     def _index(self, key):
         keys = key if isinstance(key, tuple) else (key,)
@@ -178,7 +201,10 @@ class _Array:
         return tuple(places)
 
     def __getitem__(self, key):
-        return self._view(self._a[self._index(key)])
+        made = self._view(self._a[self._index(key)])
+        if made.base is None:
+            self._module.launch("take", [made], [made])
+        return made
 
     def __setitem__(self, key, value):
         places = self._index(key)
@@ -187,6 +213,8 @@ class _Array:
         if counts.max(initial=0) > 1:
             raise AssertionError("repeated indices in an assignment: undefined in CuPy")
         self._a[places] = self._module.unwrap(value)
+        written = self._module.wrap(np.asarray(self._a[places]))
+        self._module.launch("setitem", [value], [written])
 
     def __neg__(self):
         return self._module.negative(self)
@@ -237,7 +265,9 @@ class _Ufunc:
             result = self._function(*arrays)
         self._check(arrays)
         sources = [x for x in operands if isinstance(x, self._module.ndarray)]
-        return self._module.wrap(result, *sources)
+        made = self._module.wrap(result, *sources)
+        self._module.launch(self._name, sources, [made])
+        return made
 
     def _check(self, arrays):
         """CuPy has a loop that these operands may be cast to safely."""
@@ -255,6 +285,7 @@ class _Ufunc:
             raise TypeError(f"cupy.add.at only supports {sorted(_ATOMIC)}, not {a.dtype}")
         assert b.dtype == a.dtype
         np.add.at(a._a, indices._a % max(a.size, 1), b._a)
+        self._module.launch("add.at", [indices, b], [b])
 
     def reduceat(self, array, indices, axis=0, dtype=None, out=None):
         if self._name != "add":
@@ -281,9 +312,12 @@ def _function(module, name, parameters):
         with np.errstate(all="ignore"):
             result = compute(*arrays, **named)
         sources = [a for a in args if isinstance(a, module.ndarray)]
-        if isinstance(result, tuple):
-            return tuple(module.wrap(r, *sources) for r in result)
-        return module.wrap(result, *sources)
+        several = isinstance(result, tuple)
+        made = [module.wrap(r, *sources) for r in (result if several else (result,))]
+        if name not in _HOST_ONLY:
+            read = [x for a in args for x in (a if isinstance(a, (tuple, list)) else (a,))]
+            module.launch(name, read, made)
+        return tuple(made) if several else made[0]
 
     if name == "asnumpy":
         return lambda operand: module.host(operand)
@@ -401,7 +435,7 @@ class _RawModule:
         function = compiled((body.rpartition("}  // namespace")[0],))[name]
 
         def launch(grid, block, arguments):
-            self._module.launches.append(name)
+            self._module.launches.append((name, 0))
             function(grid, block, arguments)
 
         return launch

@@ -99,7 +99,6 @@ class RegionOnNumpy(Region):
     def __call__(self, *operands):
         """Return the outputs, then the results of reductions."""
         cupy, kernel = self.modules.cupy, self.kernel
-        cupy.launches.append(self)
         values = [*[x._a for x in operands], *map(np.asarray, self.constants)]
         with np.errstate(all="ignore"):
             for line in kernel.lines:
@@ -107,7 +106,9 @@ class RegionOnNumpy(Region):
                 values.append(np.asarray(found).astype(line.dtype, copy=False))
             full = [np.broadcast_to(values[v], self.shape) for v in kernel.outputs]
             reduced = [self._reduced(f.function, values[f.value]) for f in kernel.folds]
-        return [cupy.wrap(np.array(x)) for x in (*full, *reduced)]
+        results = [cupy.wrap(np.array(x)) for x in (*full, *reduced)]
+        cupy.launch("kernel", operands, results)
+        return results
 
     def _reduced(self, function, value):
         value = np.broadcast_to(value, self.shape)
