@@ -26,6 +26,11 @@ _SPECIAL = {
     tp.Conj: lambda dtype: [tp.Conj()],
 }
 
+#: dtype → what a function of the library may differ by from NumPy's, relatively
+_CLOSE = {"float16": 2**-10, "float32": 2**-20, "float64": 2**-49, "complex64": 2**-20}
+#: SciPy's errors are larger, and so is NumPy's of a function of three roundings in float16
+_LESS_CLOSE = {tp.Erfc: 64, tp.Erfinv: 16, tp.Digamma: 1024, tp.Lgamma: 256, tp.Logistic: 4}
+
 
 def operations(dtype):
     """Operations with avals of their operands, where the kernel has them."""
@@ -87,3 +92,27 @@ def numbers(dtype, seed, count=COUNT):
     edges = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, info.tiny, 2.5, -3.5, 0.5]
     made[: len(edges)] = rng.permutation(np.array(edges, dtype))
     return made
+
+
+def defined(op, result, arrays):
+    """The arrays without numbers for which C or CuPy defines no result."""
+    x, *others = arrays
+    if type(op) is tp.Convert and result.dtype.is_integer and x.dtype.kind in "fc":
+        info = np.iinfo(result.dtype.name)
+        x = np.clip(np.nan_to_num(x, posinf=1, neginf=0), max(info.min, -100), min(info.max, 100))
+    if type(op) in (tp.Div, tp.Rem) and result.dtype.is_integer:
+        others = [np.where(others[0] == 0, 1, others[0]).astype(others[0].dtype)]
+    if type(op) is tp.Lgamma:
+        x = np.where(np.isneginf(x), x.dtype.type(-2.5), x)  # C's limit is inf, SciPy's is -inf
+    return [x, *others]
+
+
+def agree(got, want, dtype, primitive=None):
+    """Whether results are equal, or as close as two libraries' functions are."""
+    if want.dtype.kind in "biu":
+        return np.array_equal(got, want)
+    close = _CLOSE.get(dtype, 2**-49) * _LESS_CLOSE.get(primitive, 1)
+    tiny = 8 * np.finfo(want.dtype).tiny if want.dtype.itemsize > 2 else 2**-24
+    with np.errstate(all="ignore"):
+        same = (got == want) | (np.isnan(got) & np.isnan(want))
+        return bool(np.all(same | (abs(got - want) <= close * abs(want) + tiny)))

@@ -93,24 +93,30 @@ def _line(call, operands):
     return FUNCTIONS[name](*operands, *([] if parameter is None else [parameter]))
 
 
+def computed(kernel, shape, axes, given):
+    """The outputs of a kernel and its reductions, from operands and constants."""
+    values = [*given]
+    with np.errstate(all="ignore"):
+        for line in kernel.lines:
+            found = _line(line.call, [values[i] for i in line.operands])
+            values.append(np.asarray(found).astype(line.dtype, copy=False))
+        full = [np.array(np.broadcast_to(values[v], shape)) for v in kernel.outputs]
+        folds = [(f.function, np.broadcast_to(values[f.value], shape)) for f in kernel.folds]
+        return [*full, *[_reduced(function, value, axes) for function, value in folds]]
+
+
+def _reduced(function, value, axes):
+    wide = value.astype("float32") if value.dtype == np.float16 else value
+    return np.asarray(FOLDS[function](wide, axes)).astype(value.dtype)
+
+
 class RegionOnNumpy(Region):
     """A region that computes its kernel with NumPy, and notes each launch."""
 
     def __call__(self, *operands):
         """Return the outputs, then the results of reductions."""
         cupy, kernel = self.modules.cupy, self.kernel
-        values = [*[x._a for x in operands], *map(np.asarray, self.constants)]
-        with np.errstate(all="ignore"):
-            for line in kernel.lines:
-                found = _line(line.call, [values[i] for i in line.operands])
-                values.append(np.asarray(found).astype(line.dtype, copy=False))
-            full = [np.broadcast_to(values[v], self.shape) for v in kernel.outputs]
-            reduced = [self._reduced(f.function, values[f.value]) for f in kernel.folds]
-        results = [cupy.wrap(np.array(x)) for x in (*full, *reduced)]
+        given = [*[x._a for x in operands], *map(np.asarray, self.constants)]
+        results = [cupy.wrap(x) for x in computed(kernel, self.shape, self.axes, given)]
         cupy.launch("kernel", operands, results)
         return results
-
-    def _reduced(self, function, value):
-        value = np.broadcast_to(value, self.shape)
-        wide = value.astype("float32") if value.dtype == np.float16 else value
-        return np.asarray(FOLDS[function](wide, self.axes)).astype(value.dtype)
