@@ -10,8 +10,10 @@ import pytest
 
 from tenferro import primitives as tp
 from tenferro.backend import LoweringTable
+from tenferro.backend.base import Interpreter
 from tenferro.backend.records import BackendConfig
 from tenferro.computegraph import KeyView, compile_program, materialize_merge
+from tenferro_cupy import plugin
 from tenferro_cupy._backend import CupyBackend
 from tenferro_cupy.lowerings import lowerings
 from tenferro_cupy.plan import regions
@@ -51,12 +53,26 @@ def make_backend():
     def make(fake=None, **config):
         fake = fake or fake_cupy.Fake()
         backend = CupyBackend(BackendConfig(**config), fake)
-        backend.name = "cupy"
+        backend.name, backend.info = "cupy", plugin.tenferro_backend_info()
         records = lowerings(fake, fake_cupy.special, fake_cupy.scipy_linalg)
         backend.lowerings = LoweringTable("cupy", records)
         return backend
 
     return make
+
+
+@pytest.fixture
+def interpreted():
+    """Let a backend call one lowering per operation, as it does without kernels."""
+
+    def interpreted(backend):
+        def compiled(program, avals, options=None):
+            return Interpreter(backend, backend.lowerings.close(program))
+
+        backend.compile = compiled
+        return backend
+
+    return interpreted
 
 
 @pytest.fixture

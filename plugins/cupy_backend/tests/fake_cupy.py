@@ -32,6 +32,8 @@ class Fake:
         self._types = set(names["types"])
         self.synchronizations = 0
         self.launches = []
+        self.captured = None  # launches since a capture began
+        self.bytes_left = float("inf")  # of the device's memory
         self.ndarray = type(
             "ndarray", (_Array,), {"_module": self, "_names": set(names["attributes"])}
         )
@@ -69,10 +71,21 @@ class Fake:
             return type(value)(self.unwrap(v) for v in value)
         return value
 
-    def launch(self, name, operands, results):
-        """Note that a kernel runs on the device, and the bytes that it reads and writes."""
+    def launch(self, name, operands, results, again=None):
+        """Note that a kernel runs on the device, and the bytes that it reads and writes.
+
+        `again` computes the results anew, which a captured graph does when it is launched.
+        """
+        if self.captured is not None:
+            self.captured.append((results, again))
         arrays = [x for x in (*operands, *results) if isinstance(x, self.ndarray)]
         self.launches.append((name, sum(_bytes_of(x._a) for x in arrays)))
+
+    def allocate(self, shape, dtype):
+        """Raise as CuPy does if the device has no memory for a new array."""
+        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        if size > self.bytes_left:
+            raise _OutOfMemoryError(f"Out of memory allocating {size:,} bytes")
 
     def host(self, operand):
         self.synchronizations += 1
@@ -176,12 +189,12 @@ class _Array:
         with np.errstate(all="ignore"):
             made = self._view(self._a.astype(dtype, order=order, copy=copy))
         if made.base is None:
-            self._module.launch("astype", [self], [made])
+            self._module.launch("astype", [self], [made], lambda: [self._a.astype(dtype)])
         return made
 
     def copy(self, order="C"):
         made = self._view(self._a.copy(order))
-        self._module.launch("copy", [self], [made])
+        self._module.launch("copy", [self], [made], lambda: [self._a])
         return made
 
     def _index(self, key):
@@ -203,7 +216,8 @@ class _Array:
     def __getitem__(self, key):
         made = self._view(self._a[self._index(key)])
         if made.base is None:
-            self._module.launch("take", [made], [made])
+            index = self._index(key)
+            self._module.launch("take", [made], [made], lambda: [self._a[index]])
         return made
 
     def __setitem__(self, key, value):
@@ -212,9 +226,15 @@ class _Array:
         np.add.at(counts, places, 1)
         if counts.max(initial=0) > 1:
             raise AssertionError("repeated indices in an assignment: undefined in CuPy")
-        self._a[places] = self._module.unwrap(value)
-        written = self._module.wrap(np.asarray(self._a[places]))
-        self._module.launch("setitem", [value], [written])
+        written = self._module.unwrap(value)
+        self._a[places] = written
+
+        def again():
+            self._a[places] = written
+            return []
+
+        counted = self._module.wrap(np.asarray(self._a[places]))
+        self._module.launch("setitem", [value, counted], [], again)
 
     def __neg__(self):
         return self._module.negative(self)
@@ -266,7 +286,7 @@ class _Ufunc:
         self._check(arrays)
         sources = [x for x in operands if isinstance(x, self._module.ndarray)]
         made = self._module.wrap(result, *sources)
-        self._module.launch(self._name, sources, [made])
+        self._module.launch(self._name, sources, [made], lambda: [self._function(*arrays)])
         return made
 
     def _check(self, arrays):
@@ -285,7 +305,7 @@ class _Ufunc:
             raise TypeError(f"cupy.add.at only supports {sorted(_ATOMIC)}, not {a.dtype}")
         assert b.dtype == a.dtype
         np.add.at(a._a, indices._a % max(a.size, 1), b._a)
-        self._module.launch("add.at", [indices, b], [b])
+        self._module.launch("add.at", [indices, b, b], [])
 
     def reduceat(self, array, indices, axis=0, dtype=None, out=None):
         if self._name != "add":
@@ -309,6 +329,11 @@ def _function(module, name, parameters):
         named = {key: module.unwrap(value) for key, value in kwargs.items()}
         if name == "nonzero":
             module.synchronizations += 1
+
+        def again():
+            found = compute(*arrays, **named)
+            return found if isinstance(found, tuple) else (found,)
+
         with np.errstate(all="ignore"):
             result = compute(*arrays, **named)
         sources = [a for a in args if isinstance(a, module.ndarray)]
@@ -316,7 +341,7 @@ def _function(module, name, parameters):
         made = [module.wrap(r, *sources) for r in (result if several else (result,))]
         if name not in _HOST_ONLY:
             read = [x for a in args for x in (a if isinstance(a, (tuple, list)) else (a,))]
-            module.launch(name, read, made)
+            module.launch(name, read, made, again)
         return tuple(made) if several else made[0]
 
     if name == "asnumpy":
@@ -455,20 +480,96 @@ class _Device:
 
 
 class _Stream:
-    ptr = 0
+    """`cupy.cuda.Stream`: work on it is done at once; what it waits for is noted."""
 
-    def __init__(self, module):
-        self._module = module
+    def __init__(self, module, ptr=0):
+        self._module, self.ptr, self.waited = module, ptr, []
 
     def synchronize(self):
         self._module.synchronizations += 1
+
+    def record(self):
+        return ("event", self.ptr)
+
+    def wait_event(self, event):
+        self.waited.append(event)
+
+    def __enter__(self):
+        self._module.cuda.streams.append(self)
+        return self
+
+    def __exit__(self, *exc):
+        self._module.cuda.streams.pop()
+
+    def begin_capture(self, mode=None):
+        assert self.ptr, "the default stream cannot be captured"
+        self._module.captured = []
+
+    def end_capture(self):
+        captured, self._module.captured = self._module.captured, None
+        return _Graph(self._module, captured)
+
+
+class _Graph:
+    """A captured graph: its launch computes everything again, into the memory of the capture."""
+
+    def __init__(self, module, captured):
+        self._module, self._captured = module, captured
+
+    def launch(self, stream=None):
+        self._module.launches.append(("graph", 0))
+        for results, again in self._captured:
+            with np.errstate(all="ignore"):
+                for array, value in zip(results, again(), strict=True):
+                    array._a[...] = value
+
+
+class _OutOfMemoryError(MemoryError):
+    """`cupy.cuda.memory.OutOfMemoryError`."""
 
 
 class _Cuda:
     def __init__(self, module, devices):
         self.runtime = _Runtime(devices)
         self.Device = _Device
-        self.get_current_stream = lambda: _Stream(module)
+        self.streams = [_Stream(module)]
+        self.get_current_stream = lambda: self.streams[-1]
+        self.Stream = partial(self._stream, module)
+        self.MemoryPool = _Pool
+        self.using_allocator = lambda malloc: contextlib.nullcontext()
+        self.memory = type("memory", (), {"OutOfMemoryError": _OutOfMemoryError})
+        self.nvrtc = _Nvrtc()
+
+    def _stream(self, module, *, non_blocking):
+        assert non_blocking, "another stream would wait for the default one"
+        return _Stream(module, ptr=len(self.streams) + 100)
+
+
+class _Nvrtc:
+    """`cupy.cuda.nvrtc`: the code of a program is its text."""
+
+    NVRTCError = type("NVRTCError", (RuntimeError,), {})
+
+    def __init__(self):
+        self.compiled, self.programs = [], {}
+
+    def createProgram(self, source, name, headers, include_names):
+        self.programs[len(self.compiled)] = source
+        return len(self.compiled)
+
+    def compileProgram(self, program, options):
+        self.compiled.append(options)
+        if "syntax error" in self.programs[program]:
+            raise self.NVRTCError("NVRTC_ERROR_COMPILATION (6)")
+
+    def getCUBIN(self, program):
+        return self.programs[program].encode()
+
+    def getProgramLog(self, program):
+        return "tenferro.cu(1): error"
+
+    def destroyProgram(self, program):
+        del self.programs[program]
 
 
 class _Runtime:
@@ -488,6 +589,12 @@ class _Runtime:
 
 
 class _Pool:
+    def malloc(self, size):
+        raise NotImplementedError("the stand-in's memory is NumPy's")
+
+    def free_all_blocks(self):
+        return None
+
     def used_bytes(self):
         return 0
 

@@ -117,6 +117,12 @@ class RegionOnNumpy(Region):
         """Return the outputs, then the results of reductions."""
         cupy, kernel = self.modules.cupy, self.kernel
         given = [*[x._a for x in operands], *map(np.asarray, self.constants)]
-        results = [cupy.wrap(x) for x in computed(kernel, self.shape, self.axes, given)]
-        cupy.launch("kernel", operands, results)
+        for value in kernel.outputs:
+            cupy.allocate(self.shape, kernel.dtype(value))
+
+        def again():
+            return computed(kernel, self.shape, self.axes, given)
+
+        results = [cupy.wrap(x) for x in again()]
+        cupy.launch("kernel", operands, results, again)
         return results

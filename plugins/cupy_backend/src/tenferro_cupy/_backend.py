@@ -12,12 +12,15 @@ from contextlib import AbstractContextManager
 from importlib import import_module
 from typing import Any
 
+from tenferro.backend import InvalidOptionError
 from tenferro.backend.base import Backend, Executable
 from tenferro.backend.records import BackendConfig
 from tenferro.computegraph import CompiledProgram, Fragment, OperandError, compile_program
 from tenferro.primitives import Aval, DType
 from tenferro_cupy._device import device_index
+from tenferro_cupy._errors import OutOfMemoryError
 from tenferro_cupy._executable import CupyExecutable, PlanRunner
+from tenferro_cupy._graph import check_capturable
 from tenferro_cupy.kernels.modules import Modules
 from tenferro_cupy.plan.bodies import body_runner
 from tenferro_cupy.plan.planned import Plan, make_plan
@@ -109,6 +112,24 @@ class CupyBackend(Backend):
             pool = self.cupy.get_default_memory_pool()
             return {"in_use": pool.used_bytes(), "reserved": pool.total_bytes()}
 
+    def out_of_memory(self, error: Exception) -> OutOfMemoryError:
+        """Give unused memory back to the device, and return an error that says how much is used."""
+        pool = self.cupy.get_default_memory_pool()
+        pool.free_all_blocks()
+        used = pool.used_bytes()
+        made = OutOfMemoryError(
+            f"cupy: the device has not enough memory\n"
+            f"  got        {error}\n"
+            f"  in use     {used} bytes on cuda:{self.device}\n"
+            "  hint       smaller arrays, or jit(f, options={'memory_budget': bytes})",
+            backend="cupy",
+            device=f"cuda:{self.device}",
+            in_use=used,
+        )
+        for note in getattr(error, "__notes__", ()):
+            made.add_note(note)
+        return made
+
     # ---- programs --------------------------------------------------------------------------------
 
     def compile(
@@ -121,12 +142,19 @@ class CupyBackend(Backend):
 
         Raises MissingLoweringError: naming every operation of the program that cannot run.
         Raises UnsupportedError: if the program has a dtype, or the options ask for a feature, that
-        the backend lacks.
+        the backend lacks; or if it cannot be captured as a CUDA graph.
         """
         self.check_options(options)
         self.check_dtypes(program.avals)
+        given = {**self.config.options, **(options or {})}
+        cuda_graph = given.get("cuda_graph", False)
+        if not isinstance(cuda_graph, bool):
+            raise InvalidOptionError.of("cupy", "cuda_graph", cuda_graph, "True or False")
         with self.on_device():
-            return CupyExecutable(self, self._plan(program))
+            plan = self._plan(program)
+            if cuda_graph:
+                check_capturable(plan)
+            return CupyExecutable(self, plan, cuda_graph=cuda_graph)
 
     def _plan(self, program: CompiledProgram) -> Plan:
         """Plan a program, and the bodies of its loops and branches."""

@@ -13,6 +13,7 @@ from tenferro.backend.base import Executable, Timing, Timings
 from tenferro.backend.extend import source_text
 from tenferro.backend.lowering import check_result_count
 from tenferro.computegraph import check_operand_count
+from tenferro_cupy._graph import GraphRunner
 from tenferro_cupy.kernels.region import Region
 from tenferro_cupy.lowerings.indexing import DETERMINISTIC
 from tenferro_cupy.plan.planned import Plan
@@ -93,10 +94,11 @@ class PlanRunner:
 class CupyExecutable(Executable):
     """A planned program on the backend's device."""
 
-    def __init__(self, backend: CupyBackend, plan: Plan) -> None:
+    def __init__(self, backend: CupyBackend, plan: Plan, *, cuda_graph: bool = False) -> None:
         self.backend = backend
         self.plan = plan
         self.runner = PlanRunner(backend, plan)
+        self._run = GraphRunner(backend.cupy, self.runner) if cuda_graph else self.runner
         self._literals = [value for value in plan.slots if value is not None]
 
     def __call__(self, *operands: Any) -> tuple[Any, ...]:
@@ -105,8 +107,10 @@ class CupyExecutable(Executable):
         token = DETERMINISTIC.set(self.backend.config.deterministic)
         try:
             with self.backend.on_device():
-                results = self.runner(*operands)
+                results = self._run(*operands)
                 return self.backend.detach(results, [*operands, *self._literals])
+        except self.backend.cupy.cuda.memory.OutOfMemoryError as error:
+            raise self.backend.out_of_memory(error) from None
         finally:
             DETERMINISTIC.reset(token)
 

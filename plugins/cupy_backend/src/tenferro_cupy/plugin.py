@@ -41,6 +41,7 @@ _INFO = BackendInfo(
     ),
     device_kinds=("cuda",),
     features=frozenset({"f64", "complex", "int64", "f16", "ints"}),
+    options=("cuda_graph",),
     operand_types=("cupy.ndarray", "cupy._core.core.ndarray"),
 )
 

@@ -1,0 +1,95 @@
+"""Replay of a program as a CUDA graph: one launch for all its kernels.
+
+The first call runs the steps, which compiles kernels and creates handles. The second call captures
+them on the backend's own stream, with memory from a pool that only the graph uses. Each call copies
+its operands into the graph's inputs, and copies the results out. Streams wait for each other by
+events, so the host never waits. Read next: `_executable.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from tenferro.backend import UnsupportedError
+from tenferro.primitives.control import Bound, Switch, WhileLoop
+from tenferro_cupy.plan.planned import Plan
+
+__all__ = ["GraphRunner", "check_capturable"]
+
+#: They read a number from the device, which a capture cannot do; the last two call Python.
+_WAITS = frozenset(op.key for op in (Bound, Switch, WhileLoop)) | {
+    "std::debug_callback",
+    "std::host_callback",
+}
+
+
+def check_capturable(plan: Plan) -> None:
+    """Raise UnsupportedError if a step of a plan would wait for the device."""
+    keys = set(_keys(plan.program.nodes)) & _WAITS
+    if keys:
+        names = ", ".join(sorted(keys))
+        raise UnsupportedError(
+            f"cupy: cuda_graph=True cannot capture {names}, which waits for the device\n"
+            "  hint       leave the option out",
+            backend="cupy",
+            feature="cuda_graph",
+            instead="",
+        )
+
+
+def _keys(nodes: Iterable[Any]) -> Iterator[str]:
+    """Yield the keys of operations, and of those in their bodies."""
+    waiting = [*nodes]
+    while waiting:
+        operation = waiting.pop()[0]
+        yield getattr(operation, "key", "")
+        for _, body in getattr(operation, "bodies", ()):
+            waiting += body.flat.nodes
+
+
+class GraphRunner:
+    """Runs a function of operands, then captures it, then replays the capture."""
+
+    def __init__(self, cupy: Any, run: Callable[..., Sequence[Any]]) -> None:
+        self.cupy = cupy
+        self.run = run
+        self.stream = cupy.cuda.Stream(non_blocking=True)
+        self.pool = cupy.cuda.MemoryPool()  # lives as long as the graph: its memory is the graph's
+        self.graph: Any = None
+        self.is_warm = False
+        self.inputs: list[Any] = []
+        self.outputs: list[Any] = []
+
+    def __call__(self, *operands: Any) -> list[Any]:
+        """Return the results, which are copies that the next call does not write to."""
+        caller = self.cupy.cuda.get_current_stream()
+        self.stream.wait_event(caller.record())
+        with self.stream:
+            results = self._results(operands)
+        caller.wait_event(self.stream.record())
+        return results
+
+    def _results(self, operands: Sequence[Any]) -> list[Any]:
+        if not self.is_warm:
+            self.is_warm = True
+            return list(self.run(*operands))
+        if self.graph is None:
+            self._capture(operands)
+        for place, operand in zip(self.inputs, operands, strict=True):
+            place[...] = operand
+        self.graph.launch(self.stream)
+        return [output.copy() for output in self.outputs]
+
+    def _capture(self, operands: Sequence[Any]) -> None:
+        """Record the launches of one run; nothing is computed yet."""
+        self.inputs = [self.cupy.empty(x.shape, x.dtype) for x in operands]
+        with self.cupy.cuda.using_allocator(self.pool.malloc):
+            self.stream.begin_capture()
+            try:
+                outputs = list(self.run(*self.inputs))
+            except BaseException:
+                self.stream.end_capture()
+                raise
+            graph = self.stream.end_capture()
+        self.outputs, self.graph = outputs, graph

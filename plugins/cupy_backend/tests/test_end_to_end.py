@@ -1,0 +1,39 @@
+"""Programs of users through compiled kernels: plan, launch arguments, text and C++ together."""
+
+import numpy as np
+import pytest
+from on_cpu import compiler
+
+import tenferro as tn
+from tenferro_cupy.kernels.region import Region
+from tenferro_cupy.plan import regions
+
+pytestmark = pytest.mark.skipif(compiler.COMPILER is None, reason="there is no C++ compiler")
+X = np.linspace(-2, 2, 1200).reshape(30, 40)
+
+FUNCTIONS = {
+    "an energy": lambda x: np.sum(np.tanh(1.5 * x + 0.5) * np.exp(-(x**2)) + np.log1p(x**2)),
+    "a softmax": lambda x: np.sum(np.cos(np.exp(x - 1) / np.sum(np.exp(x - 1), 1)[:, None]) ** 2),
+    "rows and columns": lambda x: np.sum(np.sum(x * x.T[:30, :30].sum(), 0) * np.max(x, 0)),
+    "a choice": lambda x: np.sum(np.where(x > 0.3, x**3, np.abs(x)) * np.minimum(x, 1)),
+    "complex numbers": lambda x: np.sum(np.abs(np.exp(1j * x) * (x + 2j)) ** 2),
+    "a reversed view": lambda x: np.sum(np.sin(x[::-1, ::2]) * x[:, 1::2]),
+    "a scan": lambda x: np.sum(tn.scan(lambda c, r: (np.sin(c) * r, c), x[0], x)[1]),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_values_and_gradients(name, make_backend, interpreted, monkeypatch):
+    """As by one call per operation"""
+    monkeypatch.setattr(regions, "Region", Region)
+    function, backend = tn.value_and_grad(FUNCTIONS[name]), make_backend()
+    got = tn.jit(function, backend=backend)(X)
+    assert any(str(n).startswith("tenferro_") for n, _ in backend.cupy.launches)
+    want = tn.jit(function, backend=interpreted(make_backend()))(X)
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_allclose(numbers(a), numbers(b), rtol=1e-10, atol=1e-12)
+
+
+def numbers(value):
+    operand = getattr(value, "operand", value)
+    return getattr(operand, "_a", operand)
