@@ -554,6 +554,8 @@ class _Nvrtc:
         self.compiled, self.programs = [], {}
 
     def createProgram(self, source, name, headers, include_names):
+        assert name.endswith(".cu")
+        assert headers == include_names == ()
         self.programs[len(self.compiled)] = source
         return len(self.compiled)
 
