@@ -22,6 +22,7 @@ from tenferro_xla._batches import one_by_one, stacks
 from tenferro_xla._checks import failure_of
 from tenferro_xla._operands import fits
 from tenferro_xla._segments import Segment
+from tenferro_xla._signs import for_signs, nonnegative
 
 
 class SegmentFunction:
@@ -39,6 +40,7 @@ class SegmentFunction:
     ) -> None:
         self.backend = backend
         self._checked = checked
+        self._nonnegative = nonnegative(program)
         self._one_by_one = stacks(program, platform)
         self.program = program
         self.segment = segment
@@ -72,6 +74,7 @@ class SegmentFunction:
     def _step(self, instruction: Instruction, slots: dict[int, Any], in_turn: bool) -> None:
         operation, inputs, outputs, *_ = instruction
         function: Any = self.backend.lowerings.lookup(operation, self._avals(instruction))
+        function = for_signs(function, instruction, self._nonnegative)
         if in_turn:
             function = one_by_one(function)
         results = function(operation, *[slots[i] for i in inputs])

@@ -8,6 +8,7 @@ Subnormal numbers count as zero on XLA's CPU.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import log as ln
 
 import numpy as np
 from jax import Array, lax
@@ -16,6 +17,7 @@ from tenferro_xla._jax import VERSION
 
 #: ``lax.log1p`` of a float64 is within 2 ulp from jax 0.12 on; before, it loses seven bits at -0.4.
 LOG1P_IS_PRECISE = tuple(map(int, VERSION.split(".")[:2])) >= (0, 12)
+_BEYOND_ITS_RANGE = (-0.4144, -0.294)  # 1 - √2 and 1/√2 - 1, with a margin
 
 
 def like(x: Array, value: complex) -> Array:
@@ -56,18 +58,19 @@ def modulus(z: Array) -> Array:
 def log1p_real(x: Array) -> Array:
     """Return ln(1 + x) within 2 ulp.
 
-    With u = 1 + x, rounded to 52 bits, u - 1 is exact and so is r = x - (u - 1), hence
-    ln(1 + x) = ln u + ln(1 + r/u) with r/u below 2⁻⁵⁰, which is its own logarithm.
+    ``lax.log1p`` is exact enough, except where it takes its rational function beyond the range of
+    that, 1/√2 - 1 < x (Cephes, log1p). There, ln(1 + x) = ln(1 + t) - ln 2 with t = 2x + 1, which
+    is exact. XLA fuses an expensive function into its readers only if it is read once, hence no
+    choice between two results.
     """
     if x.dtype != np.float64 or LOG1P_IS_PRECISE:
         return lax.log1p(x)
-    one = like(x, 1)
-    u = lax.reduce_precision(lax.add(x, one), 11, 51)  # hides 1 + x from XLA's simplifier
-    log_u = lax.log(u)
-    rest = lax.div(lax.sub(x, lax.sub(u, one)), u)
-    is_zero = lax.eq(x, like(x, 0))
-    fine = lax.bitwise_and(lax.is_finite(log_u), lax.bitwise_not(is_zero))
-    return lax.select(fine, lax.add(log_u, rest), lax.select(is_zero, x, log_u))
+    low, high = _BEYOND_ITS_RANGE
+    distance = lax.abs(lax.sub(x, like(x, (low + high) / 2)))
+    beyond = lax.lt(distance, like(x, (high - low) / 2))
+    t = lax.add(lax.add(x, x), like(x, 1))
+    addend = lax.select(beyond, like(x, -ln(2)), like(x, -0.0))  # x + 0.0 is not x for x = -0.0
+    return lax.add(lax.log1p(lax.select(beyond, t, x)), addend)
 
 
 def leading_bits(x: Array) -> Array:

@@ -14,6 +14,7 @@ from jax import numpy as jnp
 from tenferro.backend.lowering import Lowerings, LoweringTable, takes_table
 from tenferro.computegraph import Fragment, compile_program
 from tenferro.primitives.control import Bound, Checkpoint, Scan, Switch, WhileLoop
+from tenferro_xla._signs import for_signs, nonnegative
 
 lowerings = Lowerings()
 
@@ -82,11 +83,13 @@ def bound(op: Bound, x: Array, ended: Array) -> Array:
 def as_function(body: Fragment, table: LoweringTable) -> Callable[..., list[Any]]:
     """Return a closed graph as a function that jax can trace."""
     program = table.close(compile_program(body.flat))
+    signs = nonnegative(program)
 
     def run(*operands: Any) -> list[Any]:
         slots: list[Any] = [*operands, *[None] * (program.slot_count - len(operands))]
         for row in program.instructions:
             function = table.lookup(row.operation, [program.avals[i] for i in row.inputs])
+            function = for_signs(function, row, signs)
             found = function(row.operation, *[slots[i] for i in row.inputs])
             if len(row.outputs) == 1:
                 slots[row.outputs[0]] = found
