@@ -106,13 +106,14 @@ class XlaBackend(Backend):
         Raises what a host callback raised while the operand was computed, as it was raised.
         """
         check_process()
-        check_readable(operand)
-        if is_array(operand):
-            wait_for((operand,))
         try:
+            if is_array(operand):
+                wait_for((operand,))
             return np.array(operand)
-        except JaxRuntimeError as error:
-            raise_original(error)
+        except RuntimeError as error:
+            check_readable(operand)
+            if isinstance(error, JaxRuntimeError):
+                raise_original(error)
             raise
 
     def aval_of(self, operand: Any) -> Aval:

@@ -19,6 +19,7 @@ import numpy as np
 
 from tenferro.backend.base import Backend, Executable, Timing, Timings
 from tenferro.computegraph import CompiledProgram, check_operand_count
+from tenferro.primitives import Aval
 from tenferro_xla._checks import raise_first
 from tenferro_xla._compile import CompiledSegment, compile_plan, own_settings
 from tenferro_xla._device import device_name
@@ -37,7 +38,7 @@ from tenferro_xla._jax import (
 from tenferro_xla._literals import large_literals, plan_of_literal
 from tenferro_xla._mappings import make_room, register
 from tenferro_xla._mesh import is_spread
-from tenferro_xla._operands import fits, host_array, numpy_dtype, refusal
+from tenferro_xla._operands import NumpyArray, fits, host_array, numpy_dtype, refusal
 from tenferro_xla._options import CompileOptions
 from tenferro_xla._policy import policy_for
 from tenferro_xla._raised import raise_original
@@ -66,6 +67,7 @@ class XlaExecutable(Executable):
         held = frozenset(s for p in self._literals for s in program.instructions[p].outputs)
         self.plan = plan_segments(program, held, self.policy.size, self.policy.limit)
         self._dtypes = tuple([numpy_dtype(aval.dtype) for aval in program.input_avals])
+        self._doubles = tuple([aval == _DOUBLE for aval in program.input_avals])
         self._options = options
         self._sharded: ShardedExecutable | None = None
         self._lock = RLock()
@@ -81,7 +83,7 @@ class XlaExecutable(Executable):
     def _load(self) -> tuple[_Compiled, _Direct]:
         """Return the program compiled for its own device, compiling it if needed."""
         compiled = self._compiled_for(self.device)
-        own = self._own = compiled, self._directly_callable(compiled[0])
+        own = self._own = compiled, self._directly_callable(*compiled)
         return own
 
     def release(self) -> None:
@@ -103,15 +105,18 @@ class XlaExecutable(Executable):
                 held.update(zip(plan.results, step.run(), strict=True))
         return steps, held
 
-    def _directly_callable(self, steps: tuple[CompiledSegment, ...]) -> _Direct:
-        """Return the only step, if it takes the operands unchanged and returns results in order."""
+    def _directly_callable(
+        self, steps: tuple[CompiledSegment, ...], held: dict[int, Any]
+    ) -> _Direct:
+        """Return what runs the only step, which takes the operands as they are, then literals."""
         if len(steps) != 1:
             return None
         (step,) = steps
         if step.checked:
             return None
-        fits_ = step.inputs == self.program.inputs and step.outputs == self.plan.results
-        return step.run if fits_ else None
+        constants = [held[slot] for slot in step.inputs[len(self.program.inputs) :]]
+        run = step.run
+        return (lambda *operands: run(*operands, *constants)) if constants else run
 
     # ---- running ---------------------------------------------------------------------------------
 
@@ -151,15 +156,21 @@ class XlaExecutable(Executable):
             return operands, False
         from_host = False
         converted: list[Any] | None = None
-        for index, (operand, dtype) in enumerate(zip(operands, self._dtypes, strict=True)):
-            if type(operand) is np.ndarray and operand.dtype is dtype:
+        for index, operand in enumerate(operands):
+            kind = type(operand)
+            if kind is np.ndarray and operand.dtype is self._dtypes[index]:
                 from_host = True
-            elif type(operand) not in _own_types and not _is_own(operand):
+            elif kind not in _own_types and not (kind is not float and _is_own(operand)):
                 from_host = True
                 converted = list(operands) if converted is None else converted
-                aval, name = self.program.avals[index], self.program.input_names[index]
-                converted[index] = host_array(operand, aval, name)
+                converted[index] = self._from_host(index, operand)
         return (operands if converted is None else converted), from_host
+
+    def _from_host(self, index: int, operand: Any) -> NumpyArray:
+        """Return a value of the host as an array of the dtype that the program wants."""
+        if type(operand) is float and self._doubles[index]:
+            return np.asarray(operand)
+        return host_array(operand, self.program.input_avals[index], self.program.input_names[index])
 
     def _run(
         self, steps: Iterable[CompiledSegment], held: dict[int, Any], *operands: Any
@@ -306,6 +317,7 @@ class XlaExecutable(Executable):
         return f"<XlaExecutable of {len(self.program)} equations in {segments} segment(s)>"
 
 
+_DOUBLE = Aval((), "f64")
 _own_types: set[type] = set()  # the classes of arrays met so far; asking jax takes a microsecond
 
 

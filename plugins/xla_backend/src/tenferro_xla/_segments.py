@@ -133,6 +133,8 @@ class _Planner:
         reads[-1].update(dict.fromkeys(copies.values()))
         last_read = {slot: k for k, slots in enumerate(reads) for slot in slots}
         kept = frozenset(results)
+        if len(parts) == 1:
+            return self._whole(parts[0], reads[0], results, copies)
         segments = []
         for k, part in enumerate(parts):
             wanted = [
@@ -145,6 +147,23 @@ class _Planner:
             frees = tuple(s for s in reads[k] if last_read[s] == k and s not in kept)
             segments.append(self._segment(part, reads[k], tuple(wanted), frees))
         return SegmentPlan(tuple(segments), results, self.program.slot_count + len(copies))
+
+    def _whole(
+        self,
+        part: tuple[int, ...],
+        reads: dict[int, None],
+        results: tuple[int, ...],
+        copies: dict[int, int],
+    ) -> SegmentPlan:
+        """Plan the only segment: it takes the inputs in their order, then what is held, and gives
+        the results in theirs, so that nothing stands between a call and the executable.
+        """
+        inputs = dict.fromkeys(self.program.inputs)
+        held = [slot for slot in reads if slot in self.given and slot not in inputs]
+        outputs = tuple([(copies.get(slot, slot), slot) for slot in results])
+        ordered = {**inputs, **dict.fromkeys(held), **reads}
+        segment = self._segment(part, ordered, outputs, ())
+        return SegmentPlan((segment,), results, self.program.slot_count + len(copies))
 
     def _results(self, parts: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], dict[int, int]]:
         """Return the slots of the results, and new slots for those that must be copies.
