@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from os import cpu_count
 from typing import Any, NamedTuple
+from warnings import catch_warnings, filterwarnings
 
 from tenferro.backend.base import Backend
 from tenferro.computegraph import CompiledProgram
@@ -65,6 +66,8 @@ def compile_plan(
     Raises XlaError: if XLA refuses a segment.
     """
     unique = {segment.structure: segment for segment in reversed(plan.segments)}
+    if len(plan.segments) > 1:  # what one reads last, another with its structure may not
+        policy = policy._replace(donated=())
     compiler = _Compiler(backend, program, policy, device)
     if len(unique) == 1:
         compiled = [compiler.compile(segment) for segment in unique.values()]
@@ -100,6 +103,7 @@ class _Compiler:
         self.options = dict(policy.compiler_options)
         self.stated = policy.stated
         self.checks = policy.check_errors
+        self.donated = policy.donated
         self.device = device
 
     def compile(self, segment: Segment) -> Any:
@@ -110,13 +114,22 @@ class _Compiler:
             traced = SegmentFunction(
                 self.backend, self.program, segment, self.device.platform, self.checked(segment)
             )
-            lowered = jit(traced).lower(*specs)
+            lowered = self._lowered(traced, specs)
             try:
                 return self._finish(lowered)
             except JaxRuntimeError as error:
                 raise translated(
                     error, self.program, segment.positions, device_name(self.device)
                 ) from error
+
+    def _lowered(self, traced: SegmentFunction, specs: list[Any]) -> Any:
+        """Lower a segment, which may write into the memory of donated inputs."""
+        donated = [i for i in self.donated if i < len(specs)]
+        if not donated:
+            return jit(traced).lower(*specs)
+        with catch_warnings():
+            filterwarnings("ignore", message="Some donated buffers were not usable")
+            return jit(traced, donate_argnums=donated).lower(*specs)
 
     def checked(self, segment: Segment) -> tuple[int, ...]:
         """Return the positions of equations that are checked."""

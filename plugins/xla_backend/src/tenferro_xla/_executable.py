@@ -43,7 +43,13 @@ from tenferro_xla._options import CompileOptions
 from tenferro_xla._policy import policy_for
 from tenferro_xla._raised import raise_original
 from tenferro_xla._segments import plan_segments
-from tenferro_xla._sharded import Layout, ShardedExecutable, has_constraints
+from tenferro_xla._sharded import (
+    Layout,
+    ShardedExecutable,
+    donated_and_read,
+    donated_before,
+    has_constraints,
+)
 
 _Compiled = tuple[
     tuple[CompiledSegment, ...], dict[int, Any]
@@ -146,7 +152,7 @@ class XlaExecutable(Executable):
             if from_host:
                 for result in results:
                     result.block_until_ready()
-        except (TypeError, ValueError, JaxRuntimeError) as error:
+        except (TypeError, ValueError, RuntimeError) as error:
             return self._recover(error, ready)
         return results
 
@@ -207,8 +213,11 @@ class XlaExecutable(Executable):
             raise translated(error, self.program, everything, device_name(self.device)) from error
         named = zip(operands, self.program.input_avals, self.program.input_names, strict=True)
         for operand, aval, name in named:
+            if is_array(operand) and operand.is_deleted():
+                raise donated_before(name) from error
             if not fits(operand, aval):
                 raise refusal(operand, aval, name) from error
+        self._check_donated(operands, error)
         if _are_spread(operands):
             return self._spread(operands)
         device = self._device_of(operands, error)
@@ -219,6 +228,14 @@ class XlaExecutable(Executable):
             results = self._run(steps, held, *operands)
             block_until_ready(results)
         return results
+
+    def _check_donated(self, operands: Sequence[Any], error: Exception) -> None:
+        """Raise OperandError for a donated array that is another argument, too."""
+        for i in self.policy.donated:
+            twice = [k for k, x in enumerate(operands) if x is operands[i] and k != i]
+            if is_array(operands[i]) and twice:
+                names = self.program.input_names
+                raise donated_and_read(names[i], names[twice[0]]) from error
 
     def _spread(self, operands: Sequence[Any]) -> tuple[Any, ...]:
         """Run on the devices over which operands are split."""
@@ -276,8 +293,9 @@ class XlaExecutable(Executable):
         for figure in ("flops", "transcendentals", "bytes accessed"):
             head.append(f"  {figure:<18} {int(sum(cost.get(figure, 0) for cost in costs))}")
         memory = [run.memory_analysis() for run in unique]
-        temporary = max(getattr(figures, "temp_size_in_bytes", 0) for figures in memory)
-        head.append(f"  {'temporary bytes':<18} {temporary}")
+        for figure, field in _OF_MEMORY.items():
+            largest = max(getattr(figures, field, 0) for figures in memory)
+            head.append(f"  {figure:<18} {largest}")
         return "\n\n".join(["\n".join(head), *(_readable(run.as_text()) for run in unique)])
 
     def memory(self) -> int | None:
@@ -317,6 +335,14 @@ class XlaExecutable(Executable):
         return f"<XlaExecutable of {len(self.program)} equations in {segments} segment(s)>"
 
 
+#: Figures of JAX's ``memory_analysis``, of the segment where they are largest.
+_OF_MEMORY = {
+    "argument bytes": "argument_size_in_bytes",
+    "result bytes": "output_size_in_bytes",
+    "donated bytes": "alias_size_in_bytes",
+    "temporary bytes": "temp_size_in_bytes",
+    "peak bytes": "peak_memory_in_bytes",
+}
 _DOUBLE = Aval((), "f64")
 _own_types: set[type] = set()  # the classes of arrays met so far; asking jax takes a microsecond
 

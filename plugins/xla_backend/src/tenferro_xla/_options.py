@@ -2,6 +2,7 @@
 
 ``segment_size``      instructions per segment, instead of what ``_policy.py`` chooses; 0 never cuts
 ``compiler_options``  a mapping handed to XLA; names it does not know are dropped with a warning
+``donated``           numbers of inputs that are not read afterwards; core sets it
 ``check_errors``      True: raise for what raises on NumPy, see ``_checks.py``
 
 Unknown names are dropped with a warning too, because options are shared between backends. Read
@@ -18,8 +19,8 @@ from tenferro.backend import InvalidOptionError, UnsupportedError
 from tenferro.backend.records import BackendConfig
 from tenferro_xla._errors import CompilerOptionWarning
 
-_KNOWN = ("segment_size", "compiler_options", "check_errors")
-_OF_MESH = ("mesh", "in_shardings", "out_shardings", "donated")  # see `_sharded.py`
+_KNOWN = ("segment_size", "compiler_options", "check_errors", "donated")
+_OF_MESH = ("mesh", "in_shardings", "out_shardings")  # see `_sharded.py`
 
 
 class CompileOptions(NamedTuple):
@@ -28,6 +29,7 @@ class CompileOptions(NamedTuple):
     segment_size: int | None = None
     compiler_options: Mapping[str, object] = {}
     check_errors: bool = False
+    donated: tuple[int, ...] = ()
 
 
 def checked_options(
@@ -55,7 +57,9 @@ def checked_options(
     checks = merged.get("check_errors", False)
     if not isinstance(checks, bool):
         raise InvalidOptionError.of("xla", "check_errors", checks, "True or False")
-    return CompileOptions(size, {**_implied(config, platform), **own}, checks)
+    donated: Any = merged.get("donated") or ()
+    compiler = {**_implied(config, platform), **own}
+    return CompileOptions(size, compiler, checks, tuple(donated))
 
 
 def _implied(config: BackendConfig, platform: str) -> dict[str, object]:

@@ -76,7 +76,8 @@ _NO_FUSION = {"xla_disable_hlo_passes": "fusion"}
 class CompilePolicy(NamedTuple):
     """Programs longer than ``limit`` are cut into segments of ``size``; 0 never cuts.
 
-    ``stated`` are the compiler options that the user gave; the others are our own advice.
+    ``stated`` are the compiler options that the user gave; the others are our own advice. The
+    memory of inputs that are ``donated`` may serve results, if the program is one segment.
     """
 
     limit: int
@@ -84,6 +85,7 @@ class CompilePolicy(NamedTuple):
     compiler_options: Mapping[str, object]
     stated: frozenset[str]
     check_errors: bool
+    donated: tuple[int, ...] = ()
 
 
 def policy_for(program: CompiledProgram, options: CompileOptions, platform: str) -> CompilePolicy:
@@ -93,7 +95,7 @@ def policy_for(program: CompiledProgram, options: CompileOptions, platform: str)
         limit = size = options.segment_size
     stated = frozenset(options.compiler_options)
     merged = {**implied, **options.compiler_options}
-    return CompilePolicy(limit, size, merged, stated, options.check_errors)
+    return CompilePolicy(limit, size, merged, stated, options.check_errors, options.donated)
 
 
 def _measured(program: CompiledProgram, platform: str) -> tuple[int, int, dict[str, object]]:

@@ -311,6 +311,19 @@ def donated_before(name: str) -> OperandError:
     )
 
 
+def donated_and_read(donated: str, other: str) -> OperandError:
+    """Make the error about one array that is two arguments, of which one is donated."""
+    return OperandError(
+        f"xla: {donated} is donated, and {other} is the same array\n"
+        "  got        one array for both\n"
+        "  need       an array that no other argument reads\n"
+        f"  hint       copy one of them, or do not donate {donated}",
+        input=donated,
+        got=f"the array that is {other}, too",
+        need="an array that no other argument reads",
+    )
+
+
 def operations_in(program: CompiledProgram) -> Iterator[Any]:
     """Yield the operations of a program and of the bodies in it, each once."""
     waiting = [instruction.operation for instruction in program.instructions]

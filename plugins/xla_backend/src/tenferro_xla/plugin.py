@@ -54,7 +54,7 @@ def tenferro_backend_info() -> BackendInfo:
         features=frozenset({"f64", "complex", "int64", "f16", "bf16", "ints", "sharding"}),
         whole_program=True,
         passes=_PASSES,
-        options=("segment_size", "compiler_options", "check_errors"),
+        options=("segment_size", "compiler_options", "check_errors", "donated"),
         operand_types=("jaxlib._jax.ArrayImpl", "jaxlib._jax.Array", "jax.jaxlib._jax.Array"),
     )
 

@@ -231,9 +231,7 @@ class Jitted(PickledByName):
         known = operands_of(leaves)
         chosen_by = [*known, *traced.captured]
         backend = select_backend(self._backend, chosen_by)
-        options = self._options_of(traced, call)
-        if donated and (DONATED in backend.info.options or self._placement is not None):
-            options = {**(options or {}), DONATED: donated}
+        options = self._with_donated(self._options_of(traced, call), donated, backend)
         graph, captured = _program_of(traced, backend)
         try:
             run: Any = executable(graph, backend, options)
@@ -245,6 +243,14 @@ class Jitted(PickledByName):
         avals = graph.avals[: len(graph.inputs)], traced.avals
         spec = traced.out_spec
         return Ready(run, backend, self._backend, leaves, captured, chosen_by, avals, spec)
+
+    def _with_donated(
+        self, options: Options | None, donated: tuple[int, ...], backend: Any
+    ) -> Options | None:
+        """Add the donated inputs, for a backend that uses their memory."""
+        if not donated or not (DONATED in backend.info.options or self._placement is not None):
+            return options
+        return {**(options or {}), DONATED: donated}
 
     @bounded("jit")
     def lower(self, *args: Any, **kwargs: Any) -> MaterializedGraph:
@@ -260,15 +266,23 @@ class Jitted(PickledByName):
         """
         kept = self._kept.traces.values()
         if kept and not args and not kwargs and self._placement is None:
-            return "\n\n".join([self._explain(traced, (), self._options) for traced in kept])
+            return "\n\n".join([self._explain(traced, (), self._options, ()) for traced in kept])
         call = self._call(args, kwargs)
         traced = self._traced(call)
-        return self._explain(traced, call.leaves, self._options_of(traced, call))
+        options = self._options_of(traced, call)
+        return self._explain(traced, call.leaves, options, self._given_up(call))
 
-    def _explain(self, traced: Traced, leaves: Sequence[Any], options: Options | None) -> str:
+    def _explain(
+        self,
+        traced: Traced,
+        leaves: Sequence[Any],
+        options: Options | None,
+        donated: tuple[int, ...],
+    ) -> str:
         known = [x for x in operands_of(leaves) if not isinstance(x, Aval)]
         backend = select_backend(self._backend, [*known, *traced.captured])
         name = getattr(self, "__qualname__", type(self._function).__qualname__)
+        options = self._with_donated(options, donated, backend)
         own, _ = _program_of(traced, backend)
         graph, report = rewritten(own, backend, options)
         memory = report.memory or import_module(_SCHEDULE).described(graph)
@@ -411,7 +425,8 @@ def jit(
         the function may look at them; each new value is traced again.
     donate_argnums : int or sequence of int, optional
         Positions of arguments that the caller promises not to read again. The backend may write
-        results into their memory. The NumPy backend does so for NumPy arrays only.
+        results into their memory: NumPy into that of NumPy arrays, XLA into that of arrays of JAX,
+        which then cannot be read any more. Another backend ignores it.
     memory_budget : int, float or str, optional
         The most memory for arrays, without the arguments, while the program runs: bytes, text such
         as "2 GB" or "512 MiB", or a fraction of what the program needs in the order in which it was
