@@ -43,7 +43,8 @@ def test_a_result_takes_the_memory_of_a_donated_array(function):
     got = f(x, y)
     first = got[0] if isinstance(got, tuple) else got
     assert first.unsafe_buffer_pointer() == place
-    assert x.is_deleted() and not y.is_deleted()
+    assert x.is_deleted()
+    assert not y.is_deleted()
     want = want[0] if isinstance(want, tuple) else want
     np.testing.assert_allclose(first, want, rtol=1e-6)
 

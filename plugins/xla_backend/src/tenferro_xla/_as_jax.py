@@ -40,7 +40,8 @@ def as_jax(function: Callable[..., Any], *, reverse_only: bool = False) -> Calla
     reverse_only : bool, default False
         Give JAX the derivative in reverse mode alone. Else it gets the one in forward mode and
         transposes what that was lowered to, which it cannot do for derivatives of matrix functions
-        such as ``expm``; and a rule by ``custom_vjp`` that is not linear has no forward mode.
+        such as ``expm``, nor, from JAX 0.12 on, for loops; and a rule by ``custom_vjp`` that is not
+        linear has no forward mode.
 
     Returns
     -------
@@ -126,12 +127,10 @@ def _differentiable(
             partial(_pushforward, flat, len(avals), active, moving),
             (*avals, *[avals[i] for i in active]),
         )
+        values = program(*primals)  # of their own: JAX must know them without the tangents
         found = pushed(*primals, *[tangents[i] for i in active])
-        values, given = (
-            found[: len(lowered.avals)],
-            dict(zip(moving, found[len(lowered.avals) :], strict=True)),
-        )
-        return tuple(values), tuple(
+        given = dict(zip(moving, found, strict=True))
+        return values, tuple(
             [
                 given[i] if i in given else np.zeros(aval.shape, jax.dtypes.float0)
                 for i, aval in enumerate(lowered.avals)
@@ -180,11 +179,11 @@ def _pushforward(
     moving: Sequence[int],
     *xs: Any,
 ) -> list[Any]:
-    """Return values, and tangents of those that have any."""
+    """Return the tangents of the results that have any."""
     primals, tangents = xs[:count], xs[count:]
     of_active = _of_active(flat, primals, active)
-    values, found = tn.jvp(of_active, tuple([primals[i] for i in active]), tuple(tangents))
-    return [*values, *[found[i] for i in moving]]
+    _, found = tn.jvp(of_active, tuple([primals[i] for i in active]), tuple(tangents))
+    return [found[i] for i in moving]
 
 
 def _pullback(

@@ -312,7 +312,7 @@ def donated_before(name: str) -> OperandError:
 
 
 def donated_and_read(donated: str, other: str) -> OperandError:
-    """Make the error about one array that is two arguments, of which one is donated."""
+    """Make the error about a donated array that is another argument, too."""
     return OperandError(
         f"xla: {donated} is donated, and {other} is the same array\n"
         "  got        one array for both\n"
