@@ -40,6 +40,7 @@ class Fake:
         self.cuda = _Cuda(self, devices)
         self.generic = np.generic
         self.RawModule = partial(_RawModule, self)
+        self.RawKernel = partial(_RawKernel, self)
         self.fft, self.linalg = _Namespace(self, "fft"), _Namespace(self, "linalg")
 
     def __getattr__(self, name):
@@ -464,6 +465,19 @@ class _RawModule:
             function(grid, block, arguments)
 
         return launch
+
+
+class _RawKernel:
+    """`cupy.RawKernel`: any kernel, compiled for the CPU."""
+
+    def __init__(self, module, code, name, options=()):
+        self._module, self._code, self._name = module, code, name
+
+    def __call__(self, grid, block, args):
+        from on_cpu.compiler import compiled
+
+        self._module.launches.append((self._name, 0))
+        compiled((self._code,))[self._name](grid, block, args)
 
 
 class _Device:

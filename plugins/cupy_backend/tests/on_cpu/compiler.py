@@ -88,7 +88,7 @@ class Function:
         assert len(arguments) == len(self._types), (len(arguments), self._types)
         kept = [_bytes(x, t) for x, t in zip(arguments, self._types, strict=True)]
         pointers = (ctypes.c_void_p * len(kept))(*[k.ctypes.data for k in kept])
-        self._run(pointers, grid[0], grid[1], block[0])
+        self._run(pointers, grid[0], (*grid, 1)[1], block[0])
 
 
 def _bytes(argument, declared):
@@ -97,7 +97,7 @@ def _bytes(argument, declared):
         null = isinstance(argument, np.generic)
         return np.array([argument if null else argument.data.ptr], "uint64")
     assert isinstance(argument, np.generic), f"{argument!r} has no width"
-    widths = {"bool": 1, "c64": 8, "c128": 16, "bf16": 2}
+    widths = {"bool": 1, "c64": 8, "c128": 16, "bf16": 2, "int": 4}
     width = widths.get(declared) or int(declared[1:]) // 8
     assert argument.dtype.itemsize == width, f"{argument!r} for {declared}"
     return np.array([argument])
