@@ -521,3 +521,31 @@ def test_a_large_array_that_a_function_closes_over_as_an_array_is_not_held():
     for _ in range(4):
         tn.grad(lambda x: np.sum(large * x))(2.0)
     assert not any(lent.size for lent in MEMOS.waiting)
+
+
+TABLE = np.arange(5.0)
+
+
+def computes_its_own(x):
+    return np.sum(x * TABLE[np.floor(x).astype(int)])  # NumPy asks for the positions
+
+
+@pytest.mark.skipif(not HAS_MEMOS, reason="there are no memos without the GIL")
+def test_a_call_that_computes_its_own_values_leaves_no_mark():
+    """With a memo such a call would record other values, and compile a second program."""
+    for i in range(4):
+        x = 0.9 * X + i % 2  # between the steps of floor
+        check(computes_its_own, (x,), tn.value_and_grad(computes_its_own)(x))
+        assert not MEMOS.waiting
+
+
+@pytest.mark.skipif(not HAS_MEMOS, reason="there are no memos without the GIL")
+def test_a_call_that_computes_a_value_from_outside_leaves_a_mark():
+    outside = tn.asarray(X) * 2.0
+
+    def f(x):
+        return np.sum(x * float(outside[1]))
+
+    for i in range(4):
+        check(f, (X + i,), tn.value_and_grad(f)(X + i))
+    assert MEMOS.waiting

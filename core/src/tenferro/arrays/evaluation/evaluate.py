@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Hashable, Mapping, Sequence
+from threading import local
 from typing import TYPE_CHECKING, Any
 
 from tenferro._runtime.collector import CollectorPaused
@@ -68,8 +69,28 @@ def evaluate_if_known(*keys: ValueKey) -> bool:
     return True
 
 
+class _Read(local):
+    """The serial of the newest leaf that this thread has read to evaluate other values."""
+
+    newest = 0
+
+
+_read = _Read()
+
+
+def newest_leaf_read() -> int:
+    """Return the serial of the newest leaf that this thread has read to evaluate other values.
+
+    Numbers that code spells out do not count, nor do arrays that graphs share.
+    """
+    return _read.newest
+
+
 def _evaluate(wanted: list[ValueKey], walk: Walk) -> None:
     """Compute what was walked over, and store what was wanted and what others share."""
+    for leaf in walk[2]:
+        if (leaf.traces or leaf.aval.shape) and _read.newest < leaf.serial < SHARED_SERIAL:
+            _read.newest = leaf.serial
     shared, beside = _shared(wanted, walk)
     outputs = [*wanted, *shared, *beside]
     if beside:

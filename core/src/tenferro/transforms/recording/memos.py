@@ -1,7 +1,8 @@
 """Memos of functions that transforms run again and again, lent to one call at a time.
 
 The first call of a function on arguments of some avals leaves a mark, the second one makes a memo,
-the later ones use it. At its end a call checks that nothing else holds a value of the memo: a value
+the later ones use it. A call that computes one of its values while it records leaves no mark: with
+a memo, it would end the memo. At its end a call checks that nothing else holds a value of the memo: a value
 that somebody kept must not see the operands of the next call. Then the operands are let go of, so
 that memos hold no data of the user, and the memo waits for the next call. Read next:
 ``arrays/handle/memo.py``.
@@ -172,16 +173,25 @@ class Pool:
     def __init__(self) -> None:
         self._waiting: dict[Hashable, Lent] = {}
 
-    def take(self, name: Hashable, code: object) -> Lent | None:
+    def take(self, name: Hashable) -> Lent | None:
         """Return the memo of a function that ran before, if it may help."""
         try:
             found = self._waiting.pop(name, None)
         except TypeError:  # a structure without a hash
             return None
-        if found is None or found.failures >= _MAX_FAILURES:
-            self.put(name, found or Lent(code))
+        if found is not None and found.failures >= _MAX_FAILURES:
+            self.put(name, found)
             return None
         return found
+
+    def mark(self, name: Hashable, code: object) -> None:
+        """Note that a function ran, so that its next call makes a memo."""
+        try:
+            is_new = name not in self._waiting
+        except TypeError:
+            return
+        if is_new:
+            self.put(name, Lent(code))
 
     def put(self, name: Hashable, lent: Lent) -> None:
         """Let a memo wait for the next call, and drop old ones if there are too many."""

@@ -19,6 +19,7 @@ from weakref import ref
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, as_array, borrowing, evaluate_keys, is_traced
 from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.evaluation.evaluate import newest_leaf_read
 from tenferro.arrays.handle.array import SCALARS, evaluable
 from tenferro.arrays.handle.convert import (
     Borrowed,
@@ -68,12 +69,13 @@ class Loans:
     What is still alive at the end, in a list of losses or in a pullback, gets a copy of its own.
     """
 
-    __slots__ = ("_keys", "_memo", "_name", "_protected")
+    __slots__ = ("_keys", "_memo", "_name", "_protected", "_unmarked")
 
     def __init__(self) -> None:
         self._keys: list[ref[ValueKey]] = []
         self._memo: Lent | None = None
         self._name: Any = None
+        self._unmarked: tuple[Any, int] | None = None  # a name, and when recording began
         self._protected: list[Any] = []
 
     def memo_of(self, function: Any, argnums: Sequence[int], trees: Sequence[Tree]) -> Lent | None:
@@ -89,12 +91,22 @@ class Loans:
         named = name_of(function, argnums, trees)
         if named is None:
             return None
-        found = MEMOS.take(*named)
-        if found is not None:
+        found = MEMOS.take(named[0])
+        if found is None:
+            self._unmarked = named, new_leaf(None, None).serial
+        else:
             self._memo, self._name = found, named[0]
             found.begin()
             _running.memo = found.memo
         return found
+
+    def mark(self) -> None:
+        """Mark a function that has recorded, unless values of its own leaves were computed."""
+        if self._unmarked is None:
+            return
+        named, serial = self._unmarked
+        if newest_leaf_read() < serial:
+            MEMOS.mark(*named)
 
     def lend(self, key: ValueKey, operand: Any) -> None:
         """Let the key hold the operand, or a copy of it."""
@@ -262,6 +274,7 @@ def record(
             result = function(*followed, **kwargs)
     finally:
         trace.open = False
+    loans.mark()
     result, aux = split_aux(result, has_aux)
     outputs, out_spec = _tree.flatten(result)
     return Recording(wrt, specs, outputs, out_spec, Aux.of(aux), plain, trace)
