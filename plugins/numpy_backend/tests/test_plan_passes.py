@@ -114,7 +114,8 @@ def test_explain_names_the_passes_that_ran():
     every = [plan_pass.name for plan_pass in PLAN_PASSES]
     assert passes(()) == [*every, "memory_reuse"]
     assert passes("fusion") == [name for name in (*every, "memory_reuse") if name != "fusion"]
-    assert passes(SWITCHES) == ["lowering", "constant_gathers"]  # the switch is constant_operands
+    always = ["lowering", "constant_gathers", "index_columns"]  # constant_operands: no gathers
+    assert passes(SWITCHES) == always
 
 
 @pytest.mark.parametrize("without", ["lowering", ("fusion", "no_such_pass"), [3]])

@@ -282,6 +282,13 @@ class Planner:
         assemble = import_module(f"{_PASSES}.constant_gather").assemble
         self.steps = assemble(self.steps, self.avals, operations, self.literals, self.outputs)
 
+    def keep_columns_separate(self) -> None:
+        """Do not join index vectors whose columns their readers take one by one."""
+        if Concatenate in map(type, self.distinct):
+            operations = [row[0] for row in self.program.nodes]
+            keep_separate = import_module(f"{_PASSES}.index_columns").keep_columns_separate
+            self.steps = keep_separate(self.steps, self.avals, operations, self.outputs)
+
     def leave_broadcasts_to_readers(self) -> None:
         """Do not expand what is only read by elementwise lines that have a full operand anyway."""
         tiling = self.how.tiling
@@ -409,6 +416,7 @@ PLAN_PASSES = (
     PlanPass("constant_masks", methodcaller("fold_constant_masks")),
     PlanPass("padded_sums", methodcaller("add_padded_sums")),
     PlanPass("constant_gathers", methodcaller("assemble_gathers"), is_optional=False),
+    PlanPass("index_columns", methodcaller("keep_columns_separate"), is_optional=False),
     PlanPass("lazy_broadcasts", methodcaller("leave_broadcasts_to_readers")),
     PlanPass("row_major", methodcaller("copy_short_axes")),
     PlanPass("fusion", methodcaller("fuse")),

@@ -2,9 +2,9 @@
 
 The first call of a function on arguments of some avals leaves a mark, the second one makes a memo,
 the later ones use it. A call that computes one of its values while it records leaves no mark: with
-a memo, it would end the memo. At its end a call checks that nothing else holds a value of the memo: a value
-that somebody kept must not see the operands of the next call. Then the operands are let go of, so
-that memos hold no data of the user, and the memo waits for the next call. Read next:
+a memo, it would end the memo. At its end a call checks that nothing else holds a value of the memo:
+a value that somebody kept must not see the operands of the next call. Then the operands are let go
+of, so that memos hold no data of the user, and the memo waits for the next call. Read next:
 ``arrays/handle/memo.py``.
 """
 

@@ -25,7 +25,7 @@ from tenferro.primitives.indexing import (
 )
 from tenferro_numpy.ir.expression import Expression, Function, Specialize, called
 
-__all__ = ["EXPRESSIONS", "combined_at", "on_copy", "register", "updating"]
+__all__ = ["EXPRESSIONS", "combined_at", "on_copy", "points", "register", "updating"]
 
 
 def register(lowerings: Lowerings) -> None:
@@ -102,13 +102,23 @@ def _add(x: Any, where: Any, updates: Any) -> None:
 
 
 def _places(axes: Sequence[int], indices: Any, shape: tuple[int, ...]) -> Any:
-    """Return the places of single elements in the flat array, given index vectors over `axes`."""
-    if indices.dtype != np.intp:
-        if indices.dtype == np.uint64:
-            indices = np.minimum(indices, np.iinfo(np.int64).max)
-        indices = indices.astype(np.intp)
-    columns = tuple([indices[..., axes.index(axis)] for axis in range(len(shape))])
-    return np.ravel_multi_index(columns, shape, mode="clip")
+    """Return the places of single elements in the flat array, given index vectors over `axes`.
+
+    The vectors are one array, or a tuple of arrays side by side.
+    """
+    parts = indices if type(indices) is tuple else (indices,)
+    columns = [x[..., k] for x in map(_as_positions, parts) for k in range(x.shape[-1])]
+    ordered = tuple([columns[axes.index(axis)] for axis in range(len(shape))])
+    return np.ravel_multi_index(ordered, shape, mode="clip")
+
+
+def _as_positions(indices: Any) -> Any:
+    """Return integers in the dtype of positions."""
+    if indices.dtype == np.intp:
+        return indices
+    if indices.dtype == np.uint64:
+        indices = np.minimum(indices, np.iinfo(np.int64).max)
+    return indices.astype(np.intp)
 
 
 @lru_cache(maxsize=256)
@@ -150,7 +160,7 @@ def _row_layout(
     return within.reshape(layout), batch, step
 
 
-def _points(x: Any, indices: Any, axes: tuple[int, ...]) -> Any:
+def points(x: Any, indices: Any, axes: tuple[int, ...]) -> Any:
     """Return the single elements at the index vectors."""
     return x.reshape(-1).take(_places(axes, indices, x.shape))
 
@@ -185,7 +195,7 @@ def _window(starts: Sequence[Any], sizes: Sequence[int], shape: Sequence[int]) -
 def _gather(op: Gather, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
     x, indices = avals
     if _takes_points(op, x):
-        return Expression("{p0}({0}, {1}, {p1})", (_points, tuple(op.start_index_map)))
+        return Expression("{p0}({0}, {1}, {p1})", (points, tuple(op.start_index_map)))
     if not _takes_along_one_axis(op, x) or op.mode == "fill" or indices.dtype.name == "uint64":
         return called(op, 2, lowering, shares=not op.start_index_map)
     axis, batch = op.start_index_map[0], indices.shape[:-1]
