@@ -19,6 +19,7 @@ from tenferro.primitives import DType
 from tenferro_numpy.ir.literals import Literals
 from tenferro_numpy.ir.liveness import dying_after
 from tenferro_numpy.kernels.region import Region
+from tenferro_numpy.loops.assembled import Before, prepare
 from tenferro_numpy.machine.allocator import PAGES
 from tenferro_numpy.memory.ownership import Memory, size_of
 from tenferro_numpy.memory.reuse import reuse, writing_into
@@ -67,6 +68,7 @@ class LoopPlan(NamedTuple):
     own        carries that are copied before the first step, because steps write into them
     copies     carries that a step copies, because they share memory with something else
     borrowed   carries that lie in memory of others after the last step
+    before     arrays and views that are made before the loop
     """
 
     rows: tuple[Row, ...]
@@ -75,6 +77,7 @@ class LoopPlan(NamedTuple):
     own: frozenset[int]
     copies: frozenset[int]
     borrowed: frozenset[int]
+    before: Before
 
 
 class LoopPlanner(Planner):
@@ -155,6 +158,11 @@ class _Places:
     def plan(self) -> LoopPlan:
         """Choose the memory."""
         planner, outputs = self.planner, self.outputs
+        is_branch = not planner.roles.carried and not planner.roles.stacked
+        before = Before()
+        if not self.is_plain and not is_branch:
+            consts = [i for i in range(planner.roles.consts) if self.avals[i].shape]
+            before = prepare(self.steps, self.avals, {*consts, *planner.literals}, {*outputs})
         rows = tuple([self._row(i) for i in planner.roles.stacked])
         carries = [slot for slot in planner.carries if self.avals[slot].shape]
         update = {slot: outputs[slot - planner.roles.consts] for slot in planner.carries}
@@ -166,19 +174,20 @@ class _Places:
             if not more:
                 break
             self.fixed |= more
-        is_branch = not planner.roles.carried and not planner.roles.stacked
         spare = {} if self.is_plain or is_branch else self._spare()
         given = [slot for slot in carries if slot not in self.fixed]
         in_rows = {row.slot for row in rows if row.kind != COPIED}
         dying = dying_after(self.steps, (*outputs, *planner.literals), len(self.avals))
         memory = Memory(self.avals, dying, (*given, *in_rows, *spare.values()))
+        memory.seen.update(before.written)
         if self.is_plain:
             memory.follow(self.steps)
         else:
             reuse(self.steps, memory, spare)
         read = {slot for step in self.steps for slot in step.operands}
         buffers = [slot for slot in spare.values() if slot in read]
-        return self._moved(memory, rows, carries, update, [*given, *buffers], buffers)
+        found = self._moved(memory, rows, carries, update, [*given, *buffers], buffers)
+        return found._replace(before=before)
 
     def _moved(
         self, memory: Memory, rows: tuple[Row, ...], carries: Sequence[int],
@@ -211,7 +220,7 @@ class _Places:
         }
         return LoopPlan(
             rows, tuple(buffers), tuple(moves.items()), frozenset(own), frozenset(copies),
-            frozenset(borrowed),
+            frozenset(borrowed), Before(),
         )  # fmt: skip
 
     def _left(

@@ -141,7 +141,8 @@ class LoopSource:
                 found[k] = f"{self.bind(np.array)}({text})"
         returned = "".join([f" {text}," for text in found])
         params = [self._param(i) for i in range(len(planner.program.inputs))]
-        before = [*self._forms(), *self._starts(), *self._memory()]
+        assembled, views = self._assembled(), self._views()
+        before = [*self._forms(), *self._starts(), *self._memory(), *assembled, *views]
         body = [
             f"    def loop({', '.join(params)}):",
             *[f"        {line}" for line in before],
@@ -199,6 +200,28 @@ class LoopSource:
                 carry = planner.outputs[row.output]
                 lines.append(f"y{row.output}[{first}] = v{carry}")
                 lines.append(f"z{row.output} = {self.array(aval.shape, aval.dtype)}")
+        return lines
+
+    def _assembled(self) -> list[str]:
+        """Write the making of arrays that steps write parts of, with the parts that stay."""
+        lines = []
+        for one in self.plan.before.assembled:
+            aval = self.avals[one.slot]
+            lines.append(f"v{one.slot} = {self.array(aval.shape, aval.dtype)}")
+            if one.fill is not None:
+                lines.append(f"v{one.slot}[...] = {self.name(one.fill, 'array')}")
+            for slot, place in one.stays:
+                lines.append(f"v{one.slot}[{self.bind(place)}] = {self.name(slot, 'array')}")
+            lines += [f"v{view} = v{one.slot}[{self.bind(place)}]" for view, place in one.made]
+        return lines
+
+    def _views(self) -> list[str]:
+        """Write the making of views of arrays that stay."""
+        lines = []
+        for step in self.plan.before.views:
+            operands = tuple([self.name(slot, "array") for slot in step.operands])
+            names = tuple([self.bind(value) for value in step.expression.bound])
+            lines.append(f"v{step.targets[0]} = {step.expression.text(operands, names)}")
         return lines
 
     def _head(self) -> str:
