@@ -13,7 +13,8 @@ from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions._out import into
 from tenferro.arrays.handle import again
 from tenferro.arrays.handle.array import Array
-from tenferro.arrays.handle.convert import as_array, asarray
+from tenferro.arrays.handle.convert import as_array, asarray, reads_here
+from tenferro.arrays.handle.reads import read_once
 from tenferro.arrays.indexing.errors import IndexKindError, OutOfBoundsError, outside
 from tenferro.arrays.indexing.gathering import Gathering, gathering
 from tenferro.arrays.indexing.plan import (
@@ -70,7 +71,10 @@ def getitem(x: Any, index: Any) -> Array:
     """
     found = as_array(x)
     memo = found.key.memo
-    return _read(found, index) if memo is None else again.indexed(memo, _read, found, index)
+    if memo is not None:
+        return again.indexed(memo, _read, found, index)
+    reads = reads_here()
+    return _read(found, index) if reads is None else read_once(reads, _read, found, index)
 
 
 def _read(found: Array, index: Any) -> Array:

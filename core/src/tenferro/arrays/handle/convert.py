@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from contextvars import ContextVar
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from tenferro._runtime.records import NamedTuple
@@ -29,6 +29,9 @@ from tenferro.primitives._aval import Aval
 from tenferro.primitives._dtype import DType, bool_, complex128, float64, int64, uint64
 from tenferro.primitives._source import caller, source_text
 
+if TYPE_CHECKING:
+    from tenferro.arrays.handle.reads import Reads
+
 _DEFAULT: dict[type, DType] = {bool: bool_, int: int64, float: float64, complex: complex128}
 _PYTHON: dict[str, type] = {"bool": bool, "int": int, "float": float, "complex": complex}
 _CONVERSIONS = (  # of what other libraries hold numbers in: the library, its method, the thing
@@ -45,9 +48,13 @@ _plain: set[type] = set()  # classes of operands that were looked at
 
 
 class Borrowed(dict[int, tuple[ValueKey, Any]]):
-    """Keys by id of the operand, which is held to keep its id; and the memo of what runs."""
+    """Keys by id of the operand, which is held to keep its id; and the memo of what runs.
+
+    ``reads`` are the reads of a function's first call.
+    """
 
     memo: Memo | None = None
+    reads: Reads | None = None
 
 
 _captured: dict[int, tuple[ref[Any], ref[ValueKey]]] = {}  # by id of the array
@@ -134,6 +141,12 @@ def memo_here() -> Memo | None:
     """Return the memo of the function that is being recorded, if it has one."""
     borrowed = _borrowed.get()
     return None if borrowed is None else borrowed.memo
+
+
+def reads_here() -> Reads | None:
+    """Return the reads of the function that is being recorded, if this is its first call."""
+    borrowed = _borrowed.get()
+    return None if borrowed is None else borrowed.reads
 
 
 def _captured_again(x: Any, aval: Aval, memo: Memo) -> ValueKey:

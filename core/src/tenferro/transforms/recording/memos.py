@@ -26,6 +26,7 @@ from tenferro.primitives._aval import Aval
 from tenferro.tidu import Trace, in_rule
 
 MAX_MEMOS = 64
+MAX_CALLED = 4096  # functions whose calls are remembered
 MAX_VALUES = 32768  # of all memos together
 MAX_CONSTANT_BYTES = 65536  # of arrays that are closed over; a memo holds their copies
 _MAX_FAILURES = 12  # of calls in a row; such a function has no memo any more
@@ -172,6 +173,7 @@ class Pool:
 
     def __init__(self) -> None:
         self._waiting: dict[Hashable, Lent] = {}
+        self._called: set[Hashable] = set()
 
     def take(self, name: Hashable) -> Lent | None:
         """Return the memo of a function that ran before, if it may help."""
@@ -192,6 +194,15 @@ class Pool:
             return
         if is_new:
             self.put(name, Lent(code))
+
+    def is_first(self, name: Hashable) -> bool:
+        """Return True at the first call of a function, as far as calls are remembered."""
+        if name in self._called:
+            return False
+        if len(self._called) >= MAX_CALLED:
+            self._called.clear()
+        self._called.add(name)
+        return True
 
     def put(self, name: Hashable, lent: Lent) -> None:
         """Let a memo wait for the next call, and drop old ones if there are too many."""
@@ -222,6 +233,7 @@ class Pool:
 
     def clear(self) -> None:
         """Forget everything."""
+        self._called.clear()
         while self._waiting:
             self._waiting.popitem()[1].forget()
 

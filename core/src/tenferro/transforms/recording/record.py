@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from threading import local
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from tenferro._runtime.records import NamedTuple
@@ -39,6 +39,9 @@ from tenferro.tidu import Trace, pin, pinned_leaf
 from tenferro.transforms.errors import ArgumentNumberError, BorrowedWriteError
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.memos import MEMOS, Lent, name_of
+
+if TYPE_CHECKING:
+    from tenferro.arrays.handle.reads import Reads
 
 _SCALARS = frozenset(SCALARS)
 Tree = tuple[list[Any], Any]  # leaves, and the structure around them
@@ -69,13 +72,14 @@ class Loans:
     What is still alive at the end, in a list of losses or in a pullback, gets a copy of its own.
     """
 
-    __slots__ = ("_keys", "_memo", "_name", "_protected", "_unmarked")
+    __slots__ = ("_keys", "_memo", "_name", "_protected", "_unmarked", "reads")
 
     def __init__(self) -> None:
         self._keys: list[ref[ValueKey]] = []
         self._memo: Lent | None = None
         self._name: Any = None
         self._unmarked: tuple[Any, int] | None = None  # a name, and when recording began
+        self.reads: Reads | None = None  # of a function\'s first call
         self._protected: list[Any] = []
 
     def memo_of(self, function: Any, argnums: Sequence[int], trees: Sequence[Tree]) -> Lent | None:
@@ -94,6 +98,7 @@ class Loans:
         found = MEMOS.take(named[0])
         if found is None:
             self._unmarked = named, new_leaf(None, None).serial
+            self.reads = {} if MEMOS.is_first(named[0]) else None
         else:
             self._memo, self._name = found, named[0]
             found.begin()
@@ -245,6 +250,7 @@ def record(
     wrt: list[ValueKey] = []
     borrowed = Borrowed()
     borrowed.memo = None if memo is None else memo.memo
+    borrowed.reads = loans.reads
     plain = True
     for i, (leaves, spec) in zip(argnums, trees, strict=True):
         known = [] if memo is None else memo.followed[len(wrt) : len(wrt) + len(leaves)]
@@ -267,7 +273,7 @@ def record(
         if not borrow(arg, name, borrowed, loans, memo, name):
             plain, kwargs = False, {**kwargs, name: with_own_handles(arg)}
     try:
-        if borrowed or memo is not None:
+        if borrowed or memo is not None or loans.reads is not None:
             with borrowing(borrowed):
                 result = function(*followed, **kwargs)
         else:
