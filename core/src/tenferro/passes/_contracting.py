@@ -6,6 +6,7 @@ Read next: ``rewrites/contractions.py``.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from math import prod
 
 from tenferro._runtime.records import NamedTuple
@@ -19,6 +20,12 @@ from tenferro.primitives.structural import Reshape, Transpose
 _MIN_PRODUCTS_PER_MATRIX = 4096  # from here a stack of matrix products is not slower
 
 
+@lru_cache(maxsize=1024)
+def _free(rank: int, contract: tuple[int, ...], batch: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the axes that are neither contracted nor batch axes; rules ask for them again."""
+    return tuple([axis for axis in range(rank) if axis not in contract and axis not in batch])
+
+
 class Side(NamedTuple):
     """An operand of a contraction; paired axes stand at the same place on both sides."""
 
@@ -30,8 +37,8 @@ class Side(NamedTuple):
     @staticmethod
     def of(value: int, rank: int, contract: Sequence[int], batch: Sequence[int]) -> Side:
         """Make a side with its free axes in order."""
-        free = [axis for axis in range(rank) if axis not in contract and axis not in batch]
-        return Side(value, tuple(contract), tuple(batch), tuple(free))
+        contract, batch = tuple(contract), tuple(batch)
+        return Side(value, contract, batch, _free(rank, contract, batch))
 
     @staticmethod
     def both(rw: Rewriter, op: DotGeneral, operands: Sequence[int]) -> tuple[Side, Side]:

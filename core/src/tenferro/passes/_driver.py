@@ -164,10 +164,14 @@ def _rolled(graph: MaterializedGraph, can: Callable[[type], bool]) -> tuple[Mate
     """Find loops in a long graph, where the backend runs them."""
     if len(graph) < _LEAST_EQUATIONS:
         return graph, 0
-    roll = import_module("tenferro.passes.roll.loops")
-    if not can(roll.Scan):
+    search = import_module("tenferro.passes.roll.search")
+    repeated = search.stretches_in(graph, _LEAST_STEPS, _LEAST_EQUATIONS)
+    if repeated is None:
         return graph, 0
-    found: tuple[MaterializedGraph, int] = roll.with_loops(graph, _LEAST_STEPS, _LEAST_EQUATIONS)
+    loops = import_module("tenferro.passes.roll.loops")
+    if not can(loops.Scan):
+        return graph, 0
+    found: tuple[MaterializedGraph, int] = loops.written_in_graph(graph, repeated, _LEAST_STEPS)
     return found
 
 

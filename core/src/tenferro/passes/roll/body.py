@@ -7,11 +7,19 @@ by rows. Read next: ``loops.py``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import Operation, ValueKey, fragment
-from tenferro.passes.roll.steps import Earlier, Program, Read, Row, Same, Steps, Whole
+from tenferro.passes.roll.steps import (
+    Earlier,
+    Program,
+    Read,
+    Row,
+    Same,
+    Steps,
+    Whole,
+    operation_of,
+)
 
 Result = tuple[int, int]  # place of the equation in the period, number of the output
 Last = tuple[int, int, int]  # and of how many steps before the end, from 1 on
@@ -103,12 +111,6 @@ def reads_of(steps: Steps) -> Iterator[Read]:
     """Give everything that the equations of a step read."""
     for row in steps.reads:
         yield from row
-
-
-def operation_of(maker: ValueKey) -> Operation:
-    """Return the operation of an equation."""
-    operation: Any = maker.operation  # never a leaf
-    return operation  # type: ignore[no-any-return]
 
 
 def _is_literal(key: ValueKey) -> bool:

@@ -8,7 +8,7 @@ Read next: ``../_driver.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tenferro._runtime import CollectorPaused
@@ -21,8 +21,8 @@ from tenferro.computegraph import (
 )
 from tenferro.computegraph._keys import Application
 from tenferro.passes.fission.split import at_once
-from tenferro.passes.roll.body import Body, Last, Result, RolledLoop, operation_of, reads_of
-from tenferro.passes.roll.periods import may_repeat, runs
+from tenferro.passes.roll.body import Body, Last, Result, RolledLoop, reads_of
+from tenferro.passes.roll.search import Stretches
 from tenferro.passes.roll.steps import (
     SLOTS,
     Earlier,
@@ -30,16 +30,12 @@ from tenferro.passes.roll.steps import (
     Row,
     Steps,
     Whole,
+    operation_of,
     results_of,
-    steps_of,
 )
-from tenferro.passes.roll.updates import with_joined_updates
 from tenferro.primitives.control import Scan
 from tenferro.primitives.structural import Concatenate, Reshape, Reverse, Slice, Transpose
 
-#: One loop may have a quarter of the equations that all must have together: it often reads what
-#: another one stacks.
-_DIVISOR_FOR_ONE_LOOP = 4
 #: A value is stacked if at least one step in four is asked for it.
 _MAX_STEPS_PER_STACKED_READ = 4
 #: Bytes that are copied into stacks for each equation, from which on copies cost what calls do.
@@ -48,66 +44,25 @@ _MOST_BYTES_JOINED = 1 << 13
 _MAX_EQUATIONS_OF_COPIES = 1024
 
 
-def rolled(
-    outputs: Sequence[ValueKey],
-    is_given: Callable[[ValueKey], bool],
-    least_steps: int,
-    least_equations: int,
-) -> tuple[list[ValueKey], int]:
-    """Return the outputs with loops instead of repeated equations, and how many were written.
-
-    ``is_given`` names the values that are not looked behind.
-    """
+def written(found: Stretches, least_steps: int) -> tuple[list[ValueKey], int]:
+    """Return the outputs with loops instead of repeated equations, and how many were written."""
     with CollectorPaused():
-        program = Program(outputs, is_given, least_steps)
-        if len(program) < least_equations:
-            return [*outputs], 0
-        outputs, joined = with_joined_updates(program, outputs)
-        if joined:
-            program = Program(outputs, is_given, least_steps)
-        least = least_equations // _DIVISOR_FOR_ONE_LOOP
-        found = [
-            steps_of(program, run, least_steps) for run in runs(program.items, least_steps, least)
-        ]
-        loops = [
-            steps
-            for steps in found
-            if steps is not None
-            and steps.length * steps.period >= least
-            and not _is_volatile(program, steps)
-        ]
-        if sum([steps.length * steps.period for steps in loops]) < least_equations:
-            return [*outputs], joined
-        writer = _Writer(program, outputs, loops, least_steps)
-        return writer.written(), writer.count + joined
+        writer = _Writer(found.program, found.outputs, found.loops, least_steps)
+        return writer.written(), writer.count + found.joined
 
 
-def with_loops(
-    graph: MaterializedGraph, least_steps: int, least_equations: int
+def written_in_graph(
+    graph: MaterializedGraph, found: Stretches, least_steps: int
 ) -> tuple[MaterializedGraph, int]:
     """Return a graph with loops instead of repeated equations, and how many loops."""
-    avals = graph.avals
-    alike = [(node[0], avals[node[2][0]]) for node in graph.nodes]
-    if not may_repeat(alike, least_steps, least_equations):
-        return graph, 0
-    values = list(graph.inputs)
-    for node in graph.nodes:
-        made = derive(node.operation, [values[i] for i in node.inputs], node.role)
-        for key in made:
-            key.source = key.source or node.source
-        values += made
-    given = set(graph.inputs)
-    outputs = [values[i] for i in graph.outputs]
-    found, count = rolled(outputs, given.__contains__, least_steps, least_equations)
+    outputs, count = written(found, least_steps) if found.loops else (found.outputs, found.joined)
     if not count:
         return graph, 0
-    return flatten(graph.inputs, found, lambda key: None if key in given else key.definition), count
-
-
-def _is_volatile(program: Program, steps: Steps) -> bool:
-    """Return whether derivatives of a step run code of the user, which belongs to each call."""
-    makers = program.makers[steps.start : steps.start + steps.period]
-    return any([operation_of(maker).volatile for maker in makers])
+    given = set(graph.inputs)
+    return (
+        flatten(graph.inputs, outputs, lambda key: None if key in given else key.definition),
+        count,
+    )
 
 
 class _Writer:

@@ -82,6 +82,12 @@ def results_of(maker: ValueKey) -> tuple[ValueKey, ...]:
     return maker.outputs if type(maker) is Application else (maker,)
 
 
+def operation_of(maker: ValueKey) -> Operation:
+    """Return the operation of an equation."""
+    operation: Any = maker.operation  # never a leaf
+    return operation  # type: ignore[no-any-return]
+
+
 def _serial(key: ValueKey) -> int:
     return key.serial
 

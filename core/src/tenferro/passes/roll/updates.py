@@ -13,8 +13,7 @@ from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import ValueKey, derive, derive_one
-from tenferro.passes.roll.body import operation_of
-from tenferro.passes.roll.steps import Program, results_of
+from tenferro.passes.roll.steps import Program, operation_of, results_of
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.indexing import DynamicUpdateSlice
 from tenferro.primitives.structural import Concatenate

@@ -28,11 +28,11 @@ _allowed: ContextVar[bool] = ContextVar("tenferro_rolls", default=True)
 _named: ContextVar[str | Backend | None] = ContextVar("tenferro_records_for", default=None)
 
 
-def _can_roll(backend: Backend) -> bool:
-    """Return True if the pass is chosen, and the backend itself runs loops."""
+def _runs_loops(backend: Backend) -> bool:
+    """Return True if the backend itself runs loops."""
     from tenferro.primitives.control import Scan  # noqa: PLC0415 - most programs have no loop
 
-    return ROLL in chosen_passes(backend) and backend.lowerings.status(Scan) == "native"
+    return backend.lowerings.status(Scan) == "native"
 
 
 @contextmanager
@@ -75,13 +75,19 @@ def with_loops(
         return outputs
     if is_inspected() or is_unrolling():
         return outputs
-    if backend is not None and not _can_roll(backend):
+    if backend is not None and ROLL not in chosen_passes(backend):
         return outputs
-    loops = import_module("tenferro.passes.roll.loops")
+    search = import_module("tenferro.passes.roll.search")
     given = set(inputs)
 
     def is_given(key: ValueKey) -> bool:
         return key.serial < start or key in given
 
-    found: Sequence[ValueKey] = loops.rolled(outputs, is_given, LEAST_STEPS, LEAST_EQUATIONS)[0]
+    repeated = search.stretches_of(outputs, is_given, LEAST_STEPS, LEAST_EQUATIONS)
+    if repeated is None or (backend is not None and not _runs_loops(backend)):
+        return outputs
+    if not repeated.loops:
+        return repeated.outputs  # type: ignore[no-any-return]
+    loops = import_module("tenferro.passes.roll.loops")
+    found: Sequence[ValueKey] = loops.written(repeated, LEAST_STEPS)[0]
     return found

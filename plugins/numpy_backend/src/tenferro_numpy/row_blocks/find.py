@@ -243,23 +243,23 @@ class _Search:
         self.members: dict[int, ByRows] = {}
         self.made: dict[int, ByRows] = {}  # by slot
         self.after: set[int] = set()  # slots that follow from the block, and have no rows in it
-        first = min(rows, default=0)
-        for position, row in enumerate(program.nodes[first:], first):
+        first, last = min(rows, default=0), max(rows, default=-1)
+        members, made, after = self.members, self.made, self.after
+        waits_not, is_not_made = after.isdisjoint, made.keys().isdisjoint
+        for position, row in enumerate(program.nodes[first : last + 1], first):
             inputs, outputs, how = row[1], row[2], rows.get(position)
-            if how is not None and self.can_hold(inputs, how):
-                self.members[position] = self.made[outputs[0]] = how
+            if how is not None and waits_not(inputs) and self.reads_rows_only(inputs, how):
+                members[position] = made[outputs[0]] = how
                 if how.joined is not None:
-                    self.after.update(outputs)
-            elif not (self.after.isdisjoint(inputs) and self.made.keys().isdisjoint(inputs)):
-                self.after.update(outputs)
+                    after.update(outputs)
+            elif not (waits_not(inputs) and is_not_made(inputs)):
+                after.update(outputs)
         self.drop_idle_views()
 
-    def can_hold(self, inputs: Sequence[int], how: ByRows) -> bool:
-        """Return True if an instruction can be in the block: it waits for nothing that waits for
-        it.
-        """
-        if not self.after.isdisjoint(inputs):
-            return False
+    def reads_rows_only(self, inputs: Sequence[int], how: ByRows) -> bool:
+        """Return True if an instruction reads nothing whole that the block makes."""
+        if False not in how.operands:
+            return True
         made, reads = self.made, zip(inputs, how.operands, strict=True)
         return not any([slot in made for slot, by_rows in reads if not by_rows])
 
@@ -275,7 +275,10 @@ class _Search:
 
     def block(self) -> Block | None:
         """Return the block that was found, if it is worth it."""
-        avals, exported = self.program.avals, self.exported()
+        avals = self.program.avals
+        if sum([size_of(avals[slot]) for slot in self.made]) <= self.cache:
+            return None
+        exported = self.exported()
         gains = Gains(self.program, self.members, exported)
         inside = sum(gains.written[slot] for slot in gains.between if slot not in exported)
         outside = sum(size_of(avals[slot]) for slot in exported)
