@@ -151,6 +151,13 @@ class BroadcastInDim(Linear):
                 raise self._cannot_stretch(x, axis)
         return y
 
+    def expanded(self, shape: Shape) -> Shape:
+        """Return the operand's shape with size 1 in the axes that are added."""
+        sizes = [1] * len(self.shape)
+        for axis, size in zip(self.dimensions, shape, strict=True):
+            sizes[axis] = size
+        return tuple(sizes)
+
     def _cannot_stretch(self, x: Aval, axis: int) -> ShapeMismatchError:
         return ShapeMismatchError.of(
             self.name,

@@ -72,7 +72,8 @@ def getitem(x: Any, index: Any) -> Array:
     found = as_array(x)
     memo = found.key.memo
     if memo is not None:
-        return again.indexed(memo, _read, found, index)
+        result: Array = again.indexed(memo, _read, found, index)
+        return result
     reads = reads_here()
     return _read(found, index) if reads is None else read_once(reads, _read, found, index)
 

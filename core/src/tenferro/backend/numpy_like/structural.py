@@ -25,7 +25,7 @@ from tenferro.primitives.structural import (
     Transpose,
 )
 
-__all__ = ["expanded_shape", "register"]
+__all__ = ["register"]
 
 
 def register(lowerings: Lowerings, xp: Any) -> None:
@@ -63,7 +63,7 @@ def _register_views(lowerings: Lowerings, xp: Any) -> None:
 
     @lowerings.register(BroadcastInDim)
     def broadcast_in_dim(op: BroadcastInDim, x: Any) -> Any:
-        return xp.broadcast_to(xp.reshape(x, expanded_shape(op, x.shape)), op.shape)
+        return xp.broadcast_to(xp.reshape(x, op.expanded(x.shape)), op.shape)
 
     @lowerings.register(Slice)
     def slice_(op: Slice, x: Any) -> Any:
@@ -87,14 +87,6 @@ def _register_identities(lowerings: Lowerings, xp: Any) -> None:
     @lowerings.register(StopGradient)
     def stop_gradient(op: StopGradient, x: Any) -> Any:
         return x
-
-
-def expanded_shape(op: BroadcastInDim, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the operand's shape with size 1 in the axes that `BroadcastInDim` adds."""
-    sizes = [1] * len(op.shape)
-    for axis, size in zip(op.dimensions, shape, strict=True):
-        sizes[axis] = size
-    return tuple(sizes)
 
 
 def _padded_axis(size: int, low: int, high: int, interior: int) -> tuple[int, slice, slice]:

@@ -19,6 +19,7 @@ from tenferro.backend.extend import NamedTuple
 from tenferro.backend.lowering import Promised
 from tenferro.primitives import Aval
 from tenferro_numpy.ir.assembly import Pieces
+from tenferro_numpy.ir.templates import MAKERS
 
 __all__ = ["IDENTITY", "Expression", "Function", "Scalar", "Specialize", "called", "simple"]
 
@@ -91,7 +92,10 @@ class Expression(NamedTuple):
             return self.bound[0]  # type: ignore[no-any-return]
         if _CALL_WITH_OPERATION.fullmatch(self.template):
             return partial(self.bound[0], self.bound[1])
-        return _factory(self.template, self.operand_count, len(self.bound))(*self.bound)  # type: ignore[no-any-return]
+        count = self.operand_count
+        if self.template == _plain_call(count):
+            return self.bound[0]  # type: ignore[no-any-return]
+        return _factory(self.template, count, len(self.bound))(*self.bound)  # type: ignore[no-any-return]
 
     def writer(self) -> Function:
         """`into` as a function of the operands and of where to write."""
@@ -132,9 +136,23 @@ _OPERATORS: dict[str, Function] = {
 }
 
 
+@lru_cache(maxsize=64)
+def _plain_call(count: int) -> str:
+    """Return the template that calls a bound function with the operands in their order."""
+    return "{p0}(" + ", ".join([f"{{{i}}}" for i in range(count)]) + ")"
+
+
 @lru_cache(maxsize=1024)
 def _factory(template: str, arity: int, bound: int) -> Function:
     """Make functions of operands from bound values, for one template."""
+    there = MAKERS.get((template, bound))
+    if there is not None:
+        return there
+    return compiled(template, arity, bound)
+
+
+def compiled(template: str, arity: int, bound: int) -> Function:
+    """Compile what makes functions of operands from bound values."""
     operands = tuple(f"a{i}" for i in range(arity))
     names = tuple(f"p{i}" for i in range(bound))
     line = template.format(*operands, **{name: name for name in names})
@@ -152,6 +170,7 @@ def called(
     return Expression(f"{{p0}}({{p1}}{operands})", (function, op), shares=shares, foreign=foreign)
 
 
+@lru_cache(maxsize=512)
 def simple(function: Function, count: int, *, broadcasts: bool = True) -> Expression:
     """Make the call of a function of the operands alone, which returns a new array."""
     operands = ", ".join(f"{{{i}}}" for i in range(count))

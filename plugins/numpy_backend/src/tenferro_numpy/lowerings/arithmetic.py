@@ -7,6 +7,7 @@ Read next: `elementwise.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -72,15 +73,20 @@ def register(lowerings: Lowerings) -> None:
 
 def ufunc(function: Function, count: int) -> Specialize:
     """Make an elementwise instruction that is one call of a ufunc."""
-    expression = simple(function, count)
-    return lambda op, avals, result, lowering: expression
+    return lambda op, avals, result, lowering: simple(function, count)
 
 
 def operator_or(symbol: str, function: Function) -> Specialize:
     """Make a binary instruction: an operator on rank 0, the ufunc elsewhere."""
-    scalar = Expression(f"{{0}} {symbol} {{1}}", broadcasts=True)
-    array = simple(function, 2)
-    return lambda op, avals, result, lowering: array if result.shape else scalar
+    return lambda op, avals, result, lowering: (
+        simple(function, 2) if result.shape else _on_scalars(symbol)
+    )
+
+
+@lru_cache(maxsize=64)
+def _on_scalars(symbol: str) -> Expression:
+    """Return an operator between two numbers."""
+    return Expression(f"{{0}} {symbol} {{1}}", broadcasts=True)
 
 
 def _neg(op: Neg, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:

@@ -29,12 +29,13 @@ __all__ = ["EXPRESSIONS"]
 
 def _real_only(function: Function) -> Specialize:
     """Use one ufunc for real operands, the shared lowering for complex ones."""
-    real = simple(function, 1)
 
     def specialize(
         op: Any, avals: tuple[Aval, ...], result: Aval, lowering: Function
     ) -> Expression:
-        return called(op, 1, lowering, shares=False) if result.dtype.is_complex else real
+        if result.dtype.is_complex:
+            return called(op, 1, lowering, shares=False)
+        return simple(function, 1)
 
     return specialize
 

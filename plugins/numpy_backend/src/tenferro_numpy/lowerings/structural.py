@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from tenferro.backend.numpy_like.structural import expanded_shape
 from tenferro.primitives import Aval
 from tenferro.primitives.structural import (
     Bitcast,
@@ -61,7 +60,7 @@ def _broadcast_in_dim(
     shape = avals[0].shape
     if shape == result.shape:
         return IDENTITY
-    expanded = expanded_shape(op, shape)
+    expanded = op.expanded(shape)
     skipped = next((d for d, n in enumerate(expanded) if n != 1), len(expanded))
     aligned = expanded[min(skipped, len(expanded) - len(shape)) :]
     reshaped = Expression("{0}.reshape({p0})", (aligned,), shares=True)
