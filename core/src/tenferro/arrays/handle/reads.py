@@ -3,8 +3,8 @@
 Without ``jit`` an integer in an index is an input of its own, so that a loop over positions needs
 one program. Equal reads would then be different values, and whatever is made of them would be
 recorded again. A memo finds them from the second call of a function on; in the first call, and only
-there, this table does. It is given up with the memo of a function whose positions vary from call to
-call, because which of them coincide is accidental then. Read next: ``memo.py``.
+there, this table does. Later calls without a memo have no table: where positions vary from call to
+call, it is accidental which of them coincide. Read next: ``memo.py``.
 """
 
 from __future__ import annotations

@@ -197,7 +197,10 @@ class Pool:
 
     def is_first(self, name: Hashable) -> bool:
         """Return True at the first call of a function, as far as calls are remembered."""
-        if name in self._called:
+        try:
+            if name in self._called:
+                return False
+        except TypeError:  # a structure without a hash
             return False
         if len(self._called) >= MAX_CALLED:
             self._called.clear()

@@ -79,7 +79,7 @@ class Loans:
         self._memo: Lent | None = None
         self._name: Any = None
         self._unmarked: tuple[Any, int] | None = None  # a name, and when recording began
-        self.reads: Reads | None = None  # of a function\'s first call
+        self.reads: Reads | None = None  # of a function's first call
         self._protected: list[Any] = []
 
     def memo_of(self, function: Any, argnums: Sequence[int], trees: Sequence[Tree]) -> Lent | None:
