@@ -18,7 +18,10 @@ import numpy as np
 
 NAMES = Path(__file__).with_name("cupy_names.json")
 _ATOMIC = {"float32", "float64", "int32", "uint32", "uint64"}
-SPECIAL = ("digamma", "erf", "erfc", "erfinv", "gammaln", "zeta")
+SPECIAL = (
+    "betainc", "digamma", "erf", "erfc", "erfcinv", "erfcx", "erfinv", "gamma", "gammainc",
+    "gammaincc", "gammaln", "i0", "i0e", "i1", "i1e", "log_ndtr", "ndtr", "ndtri", "zeta",
+)  # fmt: skip
 _NEW = {"arange", "empty", "full", "ones", "zeros"}  # functions that take no array
 
 
@@ -39,6 +42,7 @@ class Fake:
         )
         self.cuda = _Cuda(self, devices)
         self.generic = np.generic
+        self.inf, self.nan, self.pi, self.newaxis = np.inf, np.nan, np.pi, None
         self.RawModule = partial(_RawModule, self)
         self.RawKernel = partial(_RawKernel, self)
         self.fft, self.linalg = _Namespace(self, "fft"), _Namespace(self, "linalg")
@@ -240,6 +244,15 @@ class _Array:
     def __neg__(self):
         return self._module.negative(self)
 
+    def __len__(self):
+        return len(self._a)
+
+    def __abs__(self):
+        return self._module.absolute(self)
+
+    def __invert__(self):
+        return self._module.invert(self)
+
     def item(self):
         return self._module.host(self).item()
 
@@ -259,19 +272,37 @@ def _operator(name, ufunc, reflected=False):
     setattr(_Array, name, operate)
 
 
+def _in_place(name, ufunc):
+    def operate(self, other):
+        return getattr(self._module, ufunc)(self, other, out=self)
+
+    setattr(_Array, name, operate)
+
+
 for _name, _ufunc_name in [
     ("add", "add"),
     ("sub", "subtract"),
     ("mul", "multiply"),
     ("truediv", "true_divide"),
     ("matmul", "matmul"),
+    ("floordiv", "floor_divide"),
+    ("mod", "remainder"),
+    ("pow", "power"),
     ("lt", "less"),
     ("gt", "greater"),
+    ("le", "less_equal"),
+    ("ge", "greater_equal"),
+    ("eq", "equal"),
+    ("ne", "not_equal"),
+    ("xor", "bitwise_xor"),
+    ("lshift", "left_shift"),
+    ("rshift", "right_shift"),
     ("and", "bitwise_and"),
     ("or", "bitwise_or"),
 ]:
     _operator(f"__{_name}__", _ufunc_name)
     _operator(f"__r{_name}__", _ufunc_name, reflected=True)
+    _in_place(f"__i{_name}__", _ufunc_name)
 
 
 class _Ufunc:
@@ -280,13 +311,16 @@ class _Ufunc:
         self.types = types
         self._loops = {loop.partition("->")[0] for loop in types}
 
-    def __call__(self, *operands):
+    def __call__(self, *operands, out=None):
         arrays = [self._module.unwrap(operand) for operand in operands]
         with np.errstate(all="ignore"):
             result = self._function(*arrays)
         self._check(arrays)
         sources = [x for x in operands if isinstance(x, self._module.ndarray)]
         made = self._module.wrap(result, *sources)
+        if out is not None:
+            out._a[...] = made._a
+            made = out
         self._module.launch(self._name, sources, [made], lambda: [self._function(*arrays)])
         return made
 

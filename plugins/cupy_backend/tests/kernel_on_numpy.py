@@ -76,7 +76,7 @@ FUNCTIONS = {
     "bit_not": np.invert, "shift_left": _shifted(np.left_shift),
     "shift_right": _shifted(np.right_shift), "make_complex": _make_complex, "real": np.real,
     "imag": np.imag, "conj": np.conjugate, "convert": _converted,
-    "bitcast": lambda x, dtype: np.ascontiguousarray(x).view(DType.of(dtype).name),
+    "bitcast": lambda x, dtype: np.array(x, order="C").view(DType.of(dtype).name),
     "by_squaring": _by_squaring, "reciprocal": lambda x: 1 / x,
 }  # fmt: skip
 FOLDS = {
