@@ -125,6 +125,15 @@ def test_a_sum_is_the_same_bits_again(modules):
     assert first[1]._a.tobytes() == second[1]._a.tobytes()
 
 
+def test_more_parts_than_lanes(modules):
+    """The last block adds up every part, however many blocks shared a result"""
+    x = np.arange(210_000).reshape(70_000, 3)
+    made = Region(modules, cases.fold_of(tp.ReduceSum, "int64"), x.shape, (0,), ())
+    sizes = made.layout([(3, 1)])[1]
+    assert sizes.parts > sizes.lanes
+    assert made(modules.cupy.wrap(x))[0]._a.tolist() == x.sum(0).tolist()
+
+
 def test_offsets_beyond_32_bits(modules):
     """An element 2^31 + 40 places away is read, by an index of 64 bits"""
     far = (1 << 31) + 40

@@ -9,6 +9,7 @@ events, so the host never waits. Read next: `_executable.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from threading import Lock
 from typing import Any
 
 from tenferro.backend import UnsupportedError
@@ -58,16 +59,18 @@ class GraphRunner:
         self.pool = cupy.cuda.MemoryPool()  # lives as long as the graph: its memory is the graph's
         self.graph: Any = None
         self.is_warm = False
+        self.lock = Lock()  # the inputs of the graph belong to one call at a time
         self.inputs: list[Any] = []
         self.outputs: list[Any] = []
 
     def __call__(self, *operands: Any) -> list[Any]:
         """Return the results, which are copies that the next call does not write to."""
         caller = self.cupy.cuda.get_current_stream()
-        self.stream.wait_event(caller.record())
-        with self.stream:
+        with self.lock, self.stream:
+            self.stream.wait_event(caller.record())
             results = self._results(operands)
-        caller.wait_event(self.stream.record())
+            done = self.stream.record()
+        caller.wait_event(done)
         return results
 
     def _results(self, operands: Sequence[Any]) -> list[Any]:
