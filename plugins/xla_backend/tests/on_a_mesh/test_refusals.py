@@ -43,6 +43,12 @@ def test_wrong_shardings_of_arguments_are_refused(mesh, name):
     assert "need " in str(caught.value)
 
 
+def test_only_a_constraint_leaves_a_dimension_to_the_compiler(mesh):
+    with pytest.raises(tn.ShardingError, match="leaves a dimension to the compiler") as caught:
+        tn.shard(X, mesh, ("?", None))
+    assert caught.value.dimension == 0
+
+
 def test_a_wrong_spec_names_the_argument(mesh):
     f = tn.jit(lambda w: w["a"] + 1, backend="xla", mesh=mesh, in_shardings=({"a": ("data",)},))
     with pytest.raises(tn.ShardingError) as caught:
