@@ -1051,8 +1051,8 @@ PLANNER = Area(
         _plan(
             "a block takes in what waits for it",
             "tenferro_numpy.row_blocks.find",
-            "        if not self.after.isdisjoint(inputs):\n            return False\n",
-            "",
+            "if how is not None and waits_not(inputs) and",
+            "if how is not None and",
             "test_blocks.py",
         ),
         _plan(
