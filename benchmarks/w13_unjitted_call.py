@@ -17,7 +17,7 @@ W = Workload(
     cases=[Case("10 elements", 10)],
     quick=[Case("10 elements", 10)],
     inputs=w12.inputs,
-    goals=[Goal(0.0, contestant="tenferro un-jitted", plus=70e-6)],
+    goals=[Goal(0.0, contestant="tenferro un-jitted", plus=50e-6)],
 )
 
 W.contestant("numpy")(w12.by_hand)

@@ -4,6 +4,7 @@ The lowest layers use the standard library alone; plugins import nothing private
 """
 
 import ast
+import re
 import sys
 
 import pytest
@@ -48,6 +49,17 @@ def test_the_lowest_layers_import_the_standard_library_alone(root, layer):
 def test_the_scanner_sees_a_stranger(tmp_path):
     (tmp_path / "a.py").write_text("import json\ndef f():\n    from numpy.linalg import svd\n")
     assert [is_allowed(name, {"tidu"}) for name in imported_by(tmp_path / "a.py")] == [True, False]
+
+
+def test_named_tuples_of_core_are_its_own(root):
+    """``typing.NamedTuple`` compiles source for each class, a millisecond of ``import tenferro``"""
+    source = root / "core/src/tenferro"
+    users = [
+        path.relative_to(source).as_posix()
+        for path in sorted(source.rglob("*.py"))
+        if re.search(r"from typing import .*\bNamedTuple\b", path.read_text("utf-8"))
+    ]
+    assert users == ["_runtime/records.py"]
 
 
 def private_of_core(path):

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import os
 from threading import RLock, get_ident
-from typing import Any, NamedTuple
+from typing import Any
+
+from tenferro._runtime.records import NamedTuple
 
 
 class _Entry(NamedTuple):
