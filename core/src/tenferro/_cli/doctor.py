@@ -69,7 +69,7 @@ def _problems(data: Data, environment: Mapping[str, str]) -> Iterator[str]:
     """Yield sentences about problems. A missing device is one only if its backend was named."""
     for p in data["plugins"]:
         if p["status"] in BAD:
-            yield f"{p['name']} {_is(p)}: {p['reason']}"
+            yield f"{p['name']} {_predicate(p)}: {p['reason']}"
     said = {p["reason"] for p in data["plugins"] if p["status"] in BAD}
     for name, probe in data["probes"].items():
         yield from (f"{name}: {text}" for text in probe["problems"] if text not in said)
@@ -83,8 +83,8 @@ def _problems(data: Data, environment: Mapping[str, str]) -> Iterator[str]:
         yield f"TENFERRO_BACKEND names {named}, which is {_state(data, named)}"
 
 
-def _is(plugin: Data) -> str:
-    """Return what is said of a plugin that cannot be used, with its verb."""
+def _predicate(plugin: Data) -> str:
+    """Return the predicate of a sentence about a plugin that cannot be used, as in "is broken"."""
     if NOT_INSTALLED in plugin["reason"]:
         return "cannot be used"
     return "is in conflict" if plugin["status"] == "conflict" else f"is {plugin['status']}"

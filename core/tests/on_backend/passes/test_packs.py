@@ -68,7 +68,7 @@ def blocks_of_a_stencil(w, rows):
 
 
 def gates(w, rows):
-    """Four gates of one product, of which three have the same activation."""
+    """Split a product into four gates; three go through the logistic function, one through tanh."""
     c = h = np.zeros(1) + w[0, :1]
     for t in range(3):
         z = rows[t] @ w + h

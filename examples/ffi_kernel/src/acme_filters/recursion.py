@@ -75,7 +75,7 @@ def stacked(x: Handle, size: int) -> Handle:
 
 
 def shifted(x: Handle, by: int, reverse: bool) -> Handle:
-    """Return x_{t-by}, or x_{t+by}; zeros where there is no such element."""
+    """Return x_{t-by}, or x_{t+by} if ``reverse``; zeros where x has no such element."""
     n, zeros, ones = x.shape[-1], (0,) * (x.ndim - 1), x.shape[:-1]
     by = min(by, n)
     kept = slice(x, (*zeros, by if reverse else 0), (*ones, n if reverse else n - by))

@@ -116,7 +116,7 @@ def _loaded(path: str | os.PathLike[str]) -> StableHloProgram:
     """Read a program.
 
     Raises SerializationError: if the file holds no exported program, or one of a newer format.
-    Raises FileAccessError: if there is no such file, or it may not be read.
+    Raises FileAccessError: if the file does not exist, or cannot be opened.
     """
     with _access("load_exported", path):
         data = bytearray(Path(path).read_bytes())

@@ -60,7 +60,7 @@ def read(path: Path) -> tuple[dict[str, Any], str, dict[str, StoredArray]]:
     """Return the description, the text of the graph, and the arrays.
 
     Raises SerializationError: if the file is none of these, is damaged, or of a newer schema.
-    Raises FileAccessError: if there is no such file, or it may not be read.
+    Raises FileAccessError: if the file does not exist, or cannot be opened.
     """
     zipfile, zlib = import_module("zipfile"), import_module("zlib")
     try:

@@ -86,7 +86,7 @@ def load_exported(path: str | os.PathLike[str], *, backend: str | None = None) -
     SerializationError
         If the file holds no exported program, or one of a newer format.
     FileAccessError
-        If there is no such file, or it may not be read.
+        If the file does not exist, or cannot be opened.
     UnsupportedError
         If no backend exports programs.
 

@@ -52,7 +52,7 @@ def load_graph(path: archive.Path, *, backend: Any = None) -> SavedFunction:
         If the file is damaged, is not a saved graph, was written by a newer version, or needs a
         primitive that no installed package provides.
     FileAccessError
-        If there is no such file, or it may not be read.
+        If the file does not exist, or cannot be opened.
 
     Examples
     --------

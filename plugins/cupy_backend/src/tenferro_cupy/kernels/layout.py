@@ -217,5 +217,5 @@ def _reduction(
 
 
 def _power_of_two(count: int) -> int:
-    """Return the smallest power of two that is no less."""
+    """Return the smallest power of two that is at least ``count``."""
     return 1 << max(0, count - 1).bit_length()
