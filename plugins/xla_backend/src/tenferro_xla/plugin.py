@@ -36,7 +36,8 @@ _DTYPES = (
 
 # XLA orders equations by itself (`residuals`); loops are rolled when a function is recorded
 # (`roll`); elementwise equations of a step cost less than their rows (`fission`); what `packs`,
-# `sums`, `windows`, `diagonals` and `factors` gain on XLA was not measured. A new pass runs here if named.
+# `sums`, `windows`, `diagonals` and `factors` gain on XLA was not measured. A new pass runs here if
+# named.
 _PASSES = (
     "fold", "simplify", "moves", "broadcast", "reduce", "contract", "systems", "cse", "outputs",
     "loops", "product_fission",
