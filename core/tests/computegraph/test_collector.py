@@ -145,6 +145,31 @@ def test_objects_of_a_large_pass_are_not_young_afterwards():
     assert gc.isenabled()
 
 
+@pytest.mark.parametrize("loads", [True, False], ids=["loads a module", "loads nothing"])
+def test_objects_of_a_pause_become_old_at_once_only_if_it_loads_a_module(monkeypatch, loads):
+    """young after the pause  ⟺  no module was loaded in it"""
+    monkeypatch.setattr(collector, "_modules", len(sys.modules))
+    gc.collect()
+    with CollectorPaused():
+        kept = Node()
+        if loads:
+            monkeypatch.setitem(sys.modules, "made_up_for_a_pause", Node())
+    young = [*gc.get_objects(0), *gc.get_objects(1)]
+    assert any([each is kept for each in young]) is not loads
+
+
+def test_a_module_that_comes_and_goes_makes_objects_old_once(monkeypatch):
+    """A program that loads and drops modules keeps a collector of young objects."""
+    monkeypatch.setattr(collector, "_modules", len(sys.modules))
+    promoted = []
+    monkeypatch.setattr(collector, "_promote", promoted.append)
+    for _ in range(3):
+        with CollectorPaused():
+            sys.modules["made_up_for_a_pause"] = Node()
+        del sys.modules["made_up_for_a_pause"]
+    assert len(promoted) == 1
+
+
 def test_garbage_that_became_old_with_a_large_pass_is_collected():
     node = Node()
     node.itself = node

@@ -8,6 +8,9 @@ once: measured, two seconds after a pass of a million operations. They are put a
 instead, unwalked. So are keys while ever more of them are made, which is what the recording of a
 large graph looks like: collections of young objects go on, but the walks over everything, which
 take half of the time of recording a million operations, are left to times when they may find much.
+
+So are modules that were loaded during a pause, which live as long as the process: measured, walking
+them took a fifth of the first call of a small program.
 """
 
 from __future__ import annotations
@@ -32,6 +35,7 @@ _PROMOTIONS_PER_BLOCK_BEFORE_WALK = 16
 _promoted = 0  # since the last walk
 _look_at = _WALK
 _held = 0  # blocks of memory after the last walk
+_modules = 0  # the most modules that were loaded at the end of a pause
 _samples: list[ref[Any]] = []  # one of each ``STRIDE`` keys, while it is alive
 _lock = RLock()  # a finalizer may run, and enter again, the moment the collector is back
 _depths: dict[int, int] = {}  # of the threads that are inside
@@ -66,11 +70,24 @@ class CollectorPaused:
                 del _depths[me]
             if not _depths and _was_enabled:
                 young = gc.get_count()[0]
-                if young > _MIN_OBJECTS_TO_PROMOTE:
+                if young > _MIN_OBJECTS_TO_PROMOTE or _has_loaded():
                     _promote(young)
                 gc.enable()
                 if not _depths:  # the first thing a finalizer did may have been to enter again
                     _was_enabled = False
+
+
+def _has_loaded() -> bool:
+    """Return True if modules were loaded since the last time that any were.
+
+    So it is True at most once per module, and little garbage becomes old because of it.
+    """
+    global _modules
+    count = len(sys.modules)
+    if count <= _modules:
+        return False
+    _modules = count
+    return True
 
 
 def _renew() -> None:
