@@ -32,7 +32,6 @@ from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array, asarray, borrowing, operand_key, scalar
 from tenferro.arrays.handle.traces import is_traced
 from tenferro.arrays.numpy_protocols import protocols as _protocols  # noqa: F401  # and NumPy's
-from tenferro.arrays.numpy_protocols import ufunc_methods as _ufunc_methods  # noqa: F401
 from tenferro.arrays.numpy_protocols.protocols import numpy_functions
 
 if TYPE_CHECKING:

@@ -48,8 +48,8 @@ _LIBRARIES = frozenset(("tenferro", "numpy", "scipy", "optree", "opt_einsum", "j
 _BACKENDS = ("tenferro_numpy", "tenferro_cupy", "tenferro_xla")
 _EVALUATION = "tenferro.arrays.evaluation.evaluate"
 _FROM = "  from       "
-_PREFIX = re.compile(r"((?:np\.)?[A-Za-z_][\w.]*): ")
-_SIGNATURE = re.compile(r"[\w.<>]+\(\) (?=missing |takes |got )")
+_PREFIX = r"((?:np\.)?[A-Za-z_][\w.]*): "  # compiled with the first error
+_SIGNATURE = r"[\w.<>]+\(\) (?=missing |takes |got )"
 
 
 def at_user_line(error: _E) -> _E:
@@ -243,9 +243,9 @@ def _typed(error: Exception, name: str | None, call: bool = False) -> Any:
         text = f"there is no {text}"
     elif isinstance(error, AttributeError):
         text = _readable(text)
-    elif call and (signature := _SIGNATURE.match(text)) is not None:
+    elif call and (signature := re.match(_SIGNATURE, text)) is not None:
         text = f"{name}: {text[signature.end() :]}"
-    prefix = _PREFIX.match(text)
+    prefix = re.match(_PREFIX, text)
     return kind(text, function=prefix[1] if prefix is not None else name or "")
 
 

@@ -21,8 +21,9 @@ _ENGINES = frozenset(("jax", "jaxlib"))  # they check what our lowerings give th
 _OF_TYPES = (AttributeError, TypeError)
 _BUGS = (AssertionError, NameError)
 _NUMBERS = frozenset(("int", "float", "complex", "bool"))
-_TYPES_IN_TEXT = re.compile(r"'([\w.]+)'|, not ([\w.]+)$|non-iterable ([\w.]+) object")
-_SIGNATURE = re.compile(r"[\w.<>]+\(\) (?:missing |takes |got )")
+# Patterns are compiled at the first error: compiling them takes longer than loading this file.
+_TYPES_IN_TEXT = r"'([\w.]+)'|, not ([\w.]+)$|non-iterable ([\w.]+) object"
+_SIGNATURE = r"[\w.<>]+\(\) (?:missing |takes |got )"
 _TAKES_MORE, _TAKES_ANY = 0x04, 0x08  # flags of code objects: *args, **kwargs
 _DEPTH = 4  # how deep containers among the arguments are looked through
 _MAX_VALUES_TO_EXAMINE = 1000  # values among the arguments that are looked at
@@ -100,14 +101,14 @@ def _instruction(entry: TracebackType) -> str:
 def _about_types(error: Exception, ours: TracebackType, boundary: FrameType) -> bool | None:
     """Return True if the error names the type of an argument; None if it names no type."""
     text = str(error)
-    if _SIGNATURE.match(text):
+    if re.match(_SIGNATURE, text):
         return _instruction(ours) == "CALL_FUNCTION_EX"  # it passes on what was given
     if isinstance(error, AttributeError) and error.name is not None:
         if str(error.name).startswith("_") and not str(error.name).startswith("__"):
             return False  # a private attribute: no argument is asked for one
         named = {type(error.obj).__name__}
     else:
-        named = {found for groups in _TYPES_IN_TEXT.findall(text) for found in groups if found}
+        named = {found for groups in re.findall(_TYPES_IN_TEXT, text) for found in groups if found}
     if not named:
         return None
     known = {name for value in _values(boundary) for name in _names(type(value))}

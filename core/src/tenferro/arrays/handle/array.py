@@ -18,8 +18,6 @@ from tenferro.arrays.diagnosis.copy_warnings import tell_of_copy
 from tenferro.arrays.diagnosis.missing_attributes import missing_attribute
 from tenferro.arrays.diagnosis.temporaries import UNHELD, is_statement, lost_assignment
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.handle.at import At
-from tenferro.arrays.handle.flat import Flat
 from tenferro.arrays.handle.looks import number_in
 from tenferro.arrays.handle.traces import is_followed, is_traced, note_conversion, refuse_leaked
 from tenferro.arrays.registry import FUNCTIONS
@@ -29,6 +27,10 @@ from tenferro.primitives._boundary import bounded, refusal
 from tenferro.primitives._handle import Handle
 from tenferro.primitives._source import caller
 from tenferro.tidu import NO_FLOW, Flow
+
+if TYPE_CHECKING:
+    from tenferro.arrays.handle.at import At
+    from tenferro.arrays.handle.flat import Flat
 
 FLUSH_DEPTH = 2000
 SCALARS = (float, int, complex, bool)
@@ -261,17 +263,17 @@ class Array(Handle):
     @property
     def at(self) -> At:
         """Updates that give a new array: ``x.at[i].set(v)``, ``x.at[i].add(v)``, …"""
-        return At(self)
+        return _loaded("at").At(self)  # type: ignore[no-any-return]
 
     @property
     def flat(self) -> Flat:
         """The elements in row-major order, to iterate over, to read and to assign to."""
-        return Flat(self)
+        return _loaded("flat").Flat(self)  # type: ignore[no-any-return]
 
     @flat.setter
     @bounded("flat")
     def flat(self, values: Any) -> None:
-        Flat(self)[...] = values
+        _loaded("flat").Flat(self)[...] = values
 
     # ---- NumPy's protocols -----------------------------------------------------------------------
 
@@ -481,3 +483,8 @@ def next_body() -> int:
 def refusals() -> Any:
     """Return the module of errors about values that are asked for; it loads with the first."""
     return import_module("tenferro.arrays.diagnosis.refusals")
+
+
+def _loaded(file: str) -> Any:
+    """Import a module of this folder at its first use; few programs need it."""
+    return import_module(f"tenferro.arrays.handle.{file}")

@@ -18,7 +18,6 @@ from tenferro.arrays.diagnosis.hints import unsupported, unsupported_keyword
 from tenferro.arrays.handle import again
 from tenferro.arrays.handle.array import PLAIN_UFUNCS, Array
 from tenferro.arrays.handle.memo import memo_of
-from tenferro.arrays.numpy_protocols import ufuncs as _ufuncs
 from tenferro.arrays.numpy_protocols.writing import destination, write
 from tenferro.arrays.registry import (
     FUNCTIONS,
@@ -47,13 +46,18 @@ def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: Mapping[
     if not kwargs and method == "__call__" and function is not None:
         return _plain(ufunc, function, inputs)
     if method == "__call__" and function is not None:
-        return _ufuncs.call(ufunc, function, inputs, kwargs)
+        return _loaded("ufuncs").call(ufunc, function, inputs, kwargs)
     destination(kwargs.get("out"), name)
     if function is None:
         special = sys.modules.get("scipy.special")
         library = "scipy.special" if getattr(special, name, None) is ufunc else "np"
         raise unsupported(name if method == "__call__" else f"{name}.{method}", library)
-    return _ufuncs.METHODS[method](ufunc, function, *inputs, **kwargs)
+    return _loaded("ufunc_methods").METHODS[method](ufunc, function, *inputs, **kwargs)
+
+
+def _loaded(file: str) -> Any:
+    """Import a module of this folder at its first use; few programs need it."""
+    return import_module(f"tenferro.arrays.numpy_protocols.{file}")
 
 
 def _plain(ufunc: Any, function: Callable[..., Any], inputs: Sequence[Any]) -> Any:

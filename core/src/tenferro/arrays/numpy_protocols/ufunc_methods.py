@@ -14,7 +14,7 @@ from typing import Any
 from tenferro.arrays.errors import UnsupportedFunctionError, at_user_line
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array, asarray
-from tenferro.arrays.numpy_protocols.ufuncs import METHODS, call, loop_of
+from tenferro.arrays.numpy_protocols.ufuncs import call, loop_of
 from tenferro.arrays.numpy_protocols.writing import (
     check_cast,
     destination,
@@ -298,4 +298,10 @@ def _apply_at(
     return x
 
 
-METHODS.update(reduce=reduce, accumulate=accumulate, reduceat=reduceat, outer=outer, at=at)
+METHODS: dict[str, Callable[..., Any]] = {
+    "reduce": reduce,
+    "accumulate": accumulate,
+    "reduceat": reduceat,
+    "outer": outer,
+    "at": at,
+}

@@ -23,7 +23,6 @@ from tenferro.arrays.registry import FUNCTIONS
 from tenferro.primitives import DType, DTypeMismatchError
 from tenferro.primitives._source import caller, source_text
 
-METHODS: dict[str, Callable[..., Any]] = {}  # filled by _ufunc_methods.py
 _PYTHON = {"bool": bool, "int": int, "float": float, "complex": complex}
 
 
