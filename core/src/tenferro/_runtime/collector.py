@@ -8,9 +8,6 @@ once: measured, two seconds after a pass of a million operations. They are put a
 instead, unwalked. So are keys while ever more of them are made, which is what the recording of a
 large graph looks like: collections of young objects go on, but the walks over everything, which
 take half of the time of recording a million operations, are left to times when they may find much.
-
-So are modules that were loaded during a pause, which live as long as the process: measured, walking
-them took a fifth of the first call of a small program.
 """
 
 from __future__ import annotations
@@ -80,7 +77,8 @@ class CollectorPaused:
 def _has_loaded() -> bool:
     """Return True if modules were loaded since the last time that any were.
 
-    So it is True at most once per module, and little garbage becomes old because of it.
+    Modules live as long as the process: the walk over those of a small program took a fifth of its
+    first call (measured). This is True at most once per module, so little garbage becomes old.
     """
     global _modules
     count = len(sys.modules)
