@@ -4,11 +4,14 @@
 """
 
 import re
+from functools import cache
 
 import numpy as np
 from scipy import special
 
-from tenferro.primitives import DType
+from tenferro.backend import LoweringTable
+from tenferro.backend.numpy_like import lowerings
+from tenferro.primitives import Aval, DType
 from tenferro_cupy.kernels.region import Region
 
 _CALL = re.compile(r"(\w+)(?:<(.*?)>)?\((.*)\)$")
@@ -93,8 +96,26 @@ def _line(call, operands):
     return FUNCTIONS[name](*operands, *([] if parameter is None else [parameter]))
 
 
+@cache
+def _lowered():
+    return LoweringTable("numpy", lowerings(np))
+
+
+def read(sized, arrays):
+    """The value of a read at computed positions: what the lowering on NumPy gives."""
+    avals = [Aval(x.shape, x.dtype.name) for x in arrays]
+    return _lowered().lookup(sized.operation, avals)(sized.operation, *arrays)
+
+
+def given(region, arrays):
+    """The values that a kernel is given: operands, constants and reads."""
+    count = len(region.kernel.operands)
+    values, rest = [*arrays[:count], *map(np.asarray, region.constants)], iter(arrays[count:])
+    return [*values, *[read(x, [next(rest) for _ in x.read.arrays]) for x in region.reads]]
+
+
 def computed(kernel, shape, axes, given):
-    """The outputs of a kernel and its reductions, from operands and constants."""
+    """The outputs of a kernel and its reductions, from operands, constants and reads."""
     values = [*given]
     with np.errstate(all="ignore"):
         for line in kernel.lines:
@@ -116,12 +137,11 @@ class RegionOnNumpy(Region):
     def __call__(self, *operands):
         """Return the outputs, then the results of reductions."""
         cupy, kernel = self.modules.cupy, self.kernel
-        given = [*[x._a for x in operands], *map(np.asarray, self.constants)]
         for value in kernel.outputs:
             cupy.allocate(self.shape, kernel.dtype(value))
 
         def again():
-            return computed(kernel, self.shape, self.axes, given)
+            return computed(kernel, self.shape, self.axes, given(self, [x._a for x in operands]))
 
         results = [cupy.wrap(x) for x in again()]
         cupy.launch("kernel", operands, results, again)

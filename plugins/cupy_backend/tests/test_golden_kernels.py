@@ -6,6 +6,7 @@
 from pathlib import Path
 
 import pytest
+import read_cases
 
 from tenferro_cupy.kernels.kernel import Fold, Kernel, Line
 from tenferro_cupy.kernels.layout import layout_of
@@ -56,10 +57,25 @@ KERNELS = {
 }
 
 
+#: reads at computed positions: kernels of rows of `read_cases`
+READS = {
+    "a concatenation": "join two",
+    "a padding": "pad between",
+    "a replaced block": "replace a block",
+    "a gather that fills": "rows by fill",
+    "a scattered sum": "add columns of a table",
+}
+for _name, _row in READS.items():
+    _op, *_arrays = read_cases.ROWS[_row]
+    _kernel = read_cases.kernel_of(_op, _arrays)[0]
+    KERNELS[_name] = (_kernel, read_cases.result_of(_op, _arrays).shape, None, [])
+
+
 def text_of(name):
     kernel, shape, axes, strides = KERNELS[name]
     widest = 8 if kernel is MOMENTS else 4
-    layout, sizes = layout_of(shape, axes, strides, widest, True, len(kernel.outputs))
+    farthest = 99 if kernel.reads else None
+    layout, sizes = layout_of(shape, axes, strides, widest, True, len(kernel.outputs), farthest)
     return f"// {name}\n// {layout}\n// {sizes}\n{body_text(kernel, layout)}"
 
 

@@ -5,6 +5,7 @@ import functools
 import kernel_cases as cases
 import nvrtc
 import pytest
+import read_cases
 
 from tenferro_cupy.kernels.kernel import Fold, Kernel, Line
 from tenferro_cupy.kernels.layout import layout_of
@@ -44,9 +45,19 @@ def reductions(dtypes):
             yield kernel._replace(folds=ends), layout
 
 
+def reads():
+    """All reads at computed positions, as maps and with the sum over the first axis."""
+    for op, *arrays in read_cases.ROWS.values():
+        shape = read_cases.result_of(op, arrays).shape
+        for axes in (None, (0,))[: 1 + len(shape)]:
+            kernel, _ = read_cases.kernel_of(op, arrays, axes is not None)
+            for farthest in (99, 1 << 32):
+                yield kernel, layout_of(shape, axes, [], 8, True, 1, farthest)[0]
+
+
 @functools.cache
 def program(dtypes):
-    made = [*operations(dtypes), *reductions(dtypes)]
+    made = [*operations(dtypes), *reductions(dtypes), *reads()]
     texts = dict([(kernel_name(*pair), body_text(*pair)) for pair in made])
     return translation_unit(*texts.values()), list(texts)
 

@@ -1,5 +1,5 @@
 // map of contiguous arrays
-// Layout(kind='map', integer='i32', vector=4, access=('linear', 'linear', 'linear'), kept=1, reduced=0)
+// Layout(kind='map', integer='i32', vector=4, access=('linear', 'linear', 'linear'), kept=1, reduced=0, places=())
 // Sizes(arguments=(4096,), grid=(4, 1), lanes=1, parts=1)
 __device__ inline void tenferro_map_7950384518db381b_element(f32 v0, f32 v1, f32 v2, f32 v3, f32& y0) {
   const f32 v4 = mul(v0, v2);

@@ -1,5 +1,5 @@
 // map with a transposed and a broadcast operand
-// Layout(kind='map', integer='i32', vector=1, access=('strided', 'strided', 'linear'), kept=2, reduced=0)
+// Layout(kind='map', integer='i32', vector=1, access=('strided', 'strided', 'linear'), kept=2, reduced=0, places=())
 // Sizes(arguments=(1200, 30, 1, 40, 0, 1), grid=(5, 1), lanes=1, parts=1)
 __device__ inline void tenferro_map_8664dc5c320e505b_element(f32 v0, f32 v1, f32 v2, f32 v3, f32& y0) {
   const f32 v4 = mul(v0, v2);

@@ -1,5 +1,5 @@
 // reduction of columns
-// Layout(kind='columns', integer='i32', vector=1, access=('strided',), kept=1, reduced=1)
+// Layout(kind='columns', integer='i32', vector=1, access=('strided',), kept=1, reduced=1, places=())
 // Sizes(arguments=(7, 1000, 32, 1, 7), grid=(1, 2), lanes=32, parts=2)
 __device__ inline void tenferro_columns_6ff697b7971df931_element(c64 v0, f32& y0) {
   const f32 v1 = abs(v0);

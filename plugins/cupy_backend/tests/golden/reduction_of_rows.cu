@@ -1,5 +1,5 @@
 // reduction of rows
-// Layout(kind='rows', integer='i32', vector=1, access=('strided', 'strided'), kept=1, reduced=1)
+// Layout(kind='rows', integer='i32', vector=1, access=('strided', 'strided'), kept=1, reduced=1, places=())
 // Sizes(arguments=(72, 100, 128, 100, 1, 100, 1), grid=(36, 1), lanes=128, parts=1)
 __device__ inline void tenferro_rows_6a578524886ba8fc_element(f64 v0, f64& y0, f64& y1, f64& y2) {
   const f64 v1 = neg(v0);

@@ -1,5 +1,5 @@
 // reduction to one number
-// Layout(kind='whole', integer='i32', vector=2, access=('linear', 'linear'), kept=0, reduced=1)
+// Layout(kind='whole', integer='i32', vector=2, access=('linear', 'linear'), kept=0, reduced=1, places=())
 // Sizes(arguments=(1, 4096, 256), grid=(1, 1), lanes=256, parts=1)
 __device__ inline void tenferro_whole_f1ea6a91b938de8f_element(f64 v0, f64& y0, f64& y1, f64& y2) {
   const f64 v1 = neg(v0);

@@ -1,13 +1,15 @@
 """A kernel as a value: what is computed for one element of a region, whatever its shape.
 
 Two regions of one structure have equal kernels, and therefore one text and one compiled module.
-Values are numbered: operands first, then constants, then lines. Read next: ``expressions.py``.
+Values are numbered: operands first, then constants, reads and lines. Read next:
+``expressions.py``, ``reads/read.py``.
 """
 
 from __future__ import annotations
 
 from tenferro.backend.extend import NamedTuple
 from tenferro.primitives import DType
+from tenferro_cupy.kernels.reads.read import Read
 
 __all__ = ["Fold", "Kernel", "Line", "c_type"]
 
@@ -39,11 +41,12 @@ class Fold(NamedTuple):
 class Kernel(NamedTuple):
     """A computation for one element.
 
-    operands    dtypes of the arrays that are read
+    operands    dtypes of the arrays of the region's shape that are read
     constants   dtypes of the numbers that are passed by value
     lines       operations, in order
     outputs     numbers of the values that are written
     folds       reductions of values; all of them over the same axes
+    reads       values that come from other places of whole arrays
     """
 
     operands: tuple[str, ...]
@@ -51,8 +54,14 @@ class Kernel(NamedTuple):
     lines: tuple[Line, ...]
     outputs: tuple[int, ...]
     folds: tuple[Fold, ...] = ()
+    reads: tuple[Read, ...] = ()
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Dtypes of the values that are there before the first line."""
+        return (*self.operands, *self.constants, *[read.dtype for read in self.reads])
 
     def dtype(self, value: int) -> str:
         """Return the dtype of a value."""
-        given = (*self.operands, *self.constants)
+        given = self.given
         return given[value] if value < len(given) else self.lines[value - len(given)].dtype

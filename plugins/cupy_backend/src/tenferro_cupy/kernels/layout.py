@@ -34,6 +34,7 @@ class Layout(NamedTuple):
     access    of each operand, then of each output: "linear", "scalar" or "strided"
     kept      number of merged axes that are kept (of a map: all)
     reduced   number of merged axes that are reduced
+    places    of each axis of the region: the number of its coordinate; none where axes are merged
     """
 
     kind: str
@@ -42,6 +43,7 @@ class Layout(NamedTuple):
     access: tuple[str, ...]
     kept: int = 1
     reduced: int = 0
+    places: tuple[int, ...] = ()
 
 
 class Sizes(NamedTuple):
@@ -66,6 +68,7 @@ def layout_of(
     widest: int,
     is_aligned: bool,
     outputs: int,
+    farthest: int | None = None,
 ) -> tuple[Layout, Sizes]:
     """Choose how to go over an array of this shape.
 
@@ -83,14 +86,26 @@ def layout_of(
         True if all operands begin at multiples of 16 bytes.
     outputs : int
         Arrays of the region's own shape that are written, in row-major order.
+    farthest : int or None
+        The largest offset in an array that is read at computed positions. Then each axis has a
+        coordinate of its own. None: there is no such array.
     """
     own = _row_major(shape)
     every = [*strides, *[own] * outputs]
     is_reduced = [axes is not None and axis in axes for axis in range(len(shape))]
-    kept = _merged(shape, every, [not x for x in is_reduced])
-    reduced = _merged(shape, every, is_reduced)
+    chosen = _merged if farthest is None else _each
+    kept = chosen(shape, every, [not x for x in is_reduced])
+    reduced = chosen(shape, every, is_reduced)
     walked = [*kept, *reduced]
-    index = "i64" if _largest_index(walked, prod(shape)) > _MAX_INDEX_32 else "i32"
+    largest = max(_largest_index(walked, prod(shape)), farthest or 0)
+    index = "i64" if largest > _MAX_INDEX_32 else "i32"
+    if farthest is not None:
+        layout, sizes = (
+            _strided_map(kept, len(every), index, prod(shape))
+            if axes is None
+            else _reduction(kept, reduced, len(every), index, shape, is_reduced)
+        )
+        return layout._replace(places=_coordinates(is_reduced)), sizes
     if axes is None or not kept:
         found = _along_one_axis(walked, len(every), index, widest, is_aligned, axes is not None)
         if found is not None:
@@ -130,6 +145,21 @@ def _merged(
         else:
             axes.append(_Axis(extent, inner))
     return axes
+
+
+def _each(
+    shape: Sequence[int], strides: Sequence[Sequence[int]], chosen: Sequence[bool]
+) -> list[_Axis]:
+    """Return the chosen axes as they are."""
+    return [
+        _Axis(extent, tuple([s[i] for s in strides])) for i, extent in enumerate(shape) if chosen[i]
+    ]
+
+
+def _coordinates(is_reduced: Sequence[bool]) -> tuple[int, ...]:
+    """Return the number of each axis: those that are kept come first."""
+    order = sorted(range(len(is_reduced)), key=lambda axis: is_reduced[axis])
+    return tuple([order.index(axis) for axis in range(len(order))])
 
 
 def _largest_index(axes: Sequence[_Axis], count: int) -> int:

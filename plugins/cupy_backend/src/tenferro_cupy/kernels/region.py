@@ -16,6 +16,7 @@ from tenferro.primitives import DType
 from tenferro_cupy.kernels.kernel import Kernel
 from tenferro_cupy.kernels.layout import BLOCK, Layout, Sizes, layout_of
 from tenferro_cupy.kernels.modules import Modules
+from tenferro_cupy.kernels.reads.table import SizedRead
 
 __all__ = ["Region"]
 
@@ -35,9 +36,10 @@ class _Launch(NamedTuple):
 class Region:
     """One kernel over arrays of one shape.
 
-    shape       of every operand and output
+    shape       of every output, and of every operand except the arrays of reads, which come last
     axes        that all reductions run over; None without reductions
     constants   NumPy scalars that are passed by value
+    reads       those of the kernel, with the integers that depend on shapes
     """
 
     def __init__(
@@ -47,12 +49,14 @@ class Region:
         shape: tuple[int, ...],
         axes: tuple[int, ...] | None,
         constants: Sequence[Any],
+        reads: Sequence[SizedRead] = (),
     ) -> None:
         self.modules = modules
         self.kernel = kernel
         self.shape = shape
         self.axes = axes
         self.constants = tuple(constants)
+        self.reads = tuple(reads)
         self.kept = tuple([n for i, n in enumerate(shape) if axes is None or i not in axes])
         self._widest = max(DType.of(kernel.dtype(v)).itemsize for v in self._moved())
         self._launches: dict[tuple[Any, ...], _Launch] = {}
@@ -65,22 +69,33 @@ class Region:
 
     def __call__(self, *operands: Any) -> list[Any]:
         """Launch on the current stream; return the outputs, then the results of reductions."""
-        cupy = self.modules.cupy
-        operands = tuple([self._walkable(x) for x in operands])
-        outputs = [cupy.empty(self.shape, self.kernel.dtype(v)) for v in self.kernel.outputs]
-        results = [cupy.empty(self.kept, self.kernel.dtype(f.value)) for f in self.kernel.folds]
-        if prod(self.kept) == 0 or (self.axes is None and prod(self.shape) == 0):
-            return [*outputs, *results]
+        operands = self.walkable(operands)
+        results = self.allocated()
+        if self.is_empty:
+            return results
         launch = self._launch(operands)
-        arguments = [*operands, *self.constants, *outputs, *results]
+        arguments = [*operands, *self.constants, *results]
         if self.kernel.folds:
             arguments += self._partial_results(launch)
         launch.function(launch.grid, (BLOCK,), (*arguments, *launch.integers))
-        return [*outputs, *results]
+        return results
 
-    def _walkable(self, x: Any) -> Any:
-        """Return an array whose strides are whole elements."""
-        return x if all(s % x.itemsize == 0 for s in x.strides) else x.copy()
+    @property
+    def is_empty(self) -> bool:
+        """True if there is nothing to compute."""
+        return prod(self.kept) == 0 or (self.axes is None and prod(self.shape) == 0)
+
+    def walkable(self, operands: Sequence[Any]) -> tuple[Any, ...]:
+        """Return arrays whose strides are whole elements."""
+        return tuple(
+            [x if all(s % x.itemsize == 0 for s in x.strides) else x.copy() for x in operands]
+        )
+
+    def allocated(self) -> list[Any]:
+        """Return memory for the outputs and for the results of reductions."""
+        cupy, kernel = self.modules.cupy, self.kernel
+        outputs = [cupy.empty(self.shape, kernel.dtype(v)) for v in kernel.outputs]
+        return [*outputs, *[cupy.empty(self.kept, kernel.dtype(f.value)) for f in kernel.folds]]
 
     def _partial_results(self, launch: _Launch) -> list[Any]:
         if not launch.parts:
@@ -97,19 +112,37 @@ class Region:
         return found
 
     def _prepare(self, operands: Sequence[Any], is_aligned: bool) -> _Launch:
-        layout, sizes = self.layout(
-            [tuple([s // x.itemsize for s in x.strides]) for x in operands], is_aligned
-        )
+        layout, sizes = self.layout_for(operands, is_aligned)
         function = self.modules.function(self.kernel, layout)
         integers = self.modules.integers(sizes.arguments, layout.integer)
         return _Launch(function, sizes.grid, integers, self._bytes_of_parts(sizes))
 
+    def layout_for(self, operands: Sequence[Any], is_aligned: bool = True) -> tuple[Layout, Sizes]:
+        """Return how threads go over these operands, and all integers that they need."""
+        strides = [tuple([s // x.itemsize for s in x.strides]) for x in operands]
+        walked = len(self.kernel.operands)
+        if not self.reads:
+            return self.layout(strides, is_aligned)
+        farthest = max([_reach(x.shape, s) for x, s in zip(operands, strides, strict=True)])
+        layout, sizes = self.layout(strides[:walked], is_aligned, farthest)
+        integers, position = [*sizes.arguments], walked
+        for read in self.reads:
+            end = position + len(read.read.arrays)
+            integers += [*read.numbers, *[n for s in strides[position:end] for n in s]]
+            position = end
+        return layout, sizes._replace(arguments=tuple(integers))
+
     def layout(
-        self, strides: Sequence[tuple[int, ...]], is_aligned: bool = True
+        self,
+        strides: Sequence[tuple[int, ...]],
+        is_aligned: bool = True,
+        farthest: int | None = None,
     ) -> tuple[Layout, Sizes]:
-        """Return how threads go over operands with these strides."""
+        """Return how threads go over operands of the region's shape with these strides."""
         outputs = len(self.kernel.outputs)
-        return layout_of(self.shape, self.axes, strides, self._widest, is_aligned, outputs)
+        return layout_of(
+            self.shape, self.axes, strides, self._widest, is_aligned, outputs, farthest
+        )
 
     def _bytes_of_parts(self, sizes: Sizes) -> tuple[int, ...]:
         if not self.kernel.folds or sizes.parts == 1:
@@ -126,5 +159,11 @@ class Region:
     def bytes_moved(self) -> int:
         """Return bytes that are read and written, if every operand is as large as the region."""
         whole = [DType.of(self.kernel.dtype(v)).itemsize for v in self._moved()]
+        whole += [DType.of(read.dtype).itemsize for read in self.kernel.reads]
         kept = [DType.of(self.kernel.dtype(f.value)).itemsize for f in self.kernel.folds]
         return sum(whole) * prod(self.shape) + sum(kept) * prod(self.kept)
+
+
+def _reach(shape: Sequence[int], strides: Sequence[int]) -> int:
+    """Return a bound of all offsets in an array, of either sign."""
+    return sum([abs(s) * max(n - 1, 0) for n, s in zip(shape, strides, strict=True)])

@@ -13,10 +13,11 @@ from importlib import resources
 from tenferro.backend.extend import NamedTuple
 from tenferro_cupy.kernels.kernel import Kernel, c_type
 from tenferro_cupy.kernels.layout import BLOCK, Layout
+from tenferro_cupy.kernels.reads.read import Names
 
 __all__ = ["Parameter", "body_text", "header", "kernel_name", "parameters", "translation_unit"]
 
-_HEADERS = ("types", "arithmetic", "functions", "special", "complex", "folds")
+_HEADERS = ("types", "arithmetic", "functions", "special", "complex", "indexing", "folds")
 
 
 class Parameter(NamedTuple):
@@ -53,8 +54,11 @@ def body_text(kernel: Kernel, layout: Layout) -> str:
 
 
 def parameters(kernel: Kernel, layout: Layout) -> list[Parameter]:
-    """Return the parameters in order: operands, constants, results, partial results, integers."""
+    """Return the parameters in order: arrays, constants, results, partial results, integers."""
     found = [Parameter(f"const {c_type(d)}*", f"in{i}") for i, d in enumerate(kernel.operands)]
+    for read, names in zip(kernel.reads, _reads(kernel, layout), strict=True):
+        arrays = enumerate(read.arrays)
+        found += [Parameter(f"const {c_type(d)}*", names.array(j)) for j, d in arrays]
     found += [Parameter(c_type(d), f"k{i}") for i, d in enumerate(kernel.constants)]
     found += [
         Parameter(f"{c_type(kernel.dtype(v))}*", f"out{i}") for i, v in enumerate(kernel.outputs)
@@ -77,7 +81,24 @@ def _integers(kernel: Kernel, layout: Layout) -> list[str]:
     for i, access in enumerate(layout.access):
         if access == "strided":
             names += [f"s{i}_{j}" for j in range(layout.kept + layout.reduced)]
+    for read, given in zip(kernel.reads, _reads(kernel, layout), strict=True):
+        names += [given.number(m) for m in range(read.numbers)]
+        names += [given.stride(j, d) for j, rank in enumerate(read.ranks) for d in range(rank)]
     return names
+
+
+def _reads(kernel: Kernel, layout: Layout) -> list[Names]:
+    """Return the names of the reads at computed positions."""
+    return [
+        Names(f"r{k}", c_type(read.dtype), layout.integer) for k, read in enumerate(kernel.reads)
+    ]
+
+
+def _read_lines(kernel: Kernel, layout: Layout) -> list[str]:
+    """Return statements that define the values of all reads, from the coordinates."""
+    at = [f"c{place}" for place in layout.places]
+    pairs = zip(kernel.reads, _reads(kernel, layout), strict=True)
+    return [line for read, names in pairs for line in read.code(names, at)]
 
 
 def _folds(kernel: Kernel) -> range:
@@ -113,7 +134,7 @@ def _indented(lines: list[str]) -> list[str]:
 
 def _element(kernel: Kernel, name: str) -> str:
     """Return the function that computes one element; what is kept is written to references."""
-    given = [*kernel.operands, *kernel.constants]
+    given = kernel.given
     takes = [f"{c_type(d)} v{i}" for i, d in enumerate(given)]
     kept = [*kernel.outputs, *[f.value for f in kernel.folds]]
     takes += [f"{c_type(kernel.dtype(v))}& y{i}" for i, v in enumerate(kept)]
@@ -127,7 +148,8 @@ def _element(kernel: Kernel, name: str) -> str:
 
 def _call(kernel: Kernel, name: str, read: list[str], kept: list[str]) -> str:
     constants = [f"k{i}" for i in range(len(kernel.constants))]
-    return f"{name}_element({', '.join([*read, *constants, *kept])});"
+    reads = [f"r{k}" for k in range(len(kernel.reads))]
+    return f"{name}_element({', '.join([*read, *constants, *reads, *kept])});"
 
 
 # ---- maps ----------------------------------------------------------------------------------------
@@ -145,6 +167,7 @@ def _map(kernel: Kernel, layout: Layout, name: str) -> list[str]:
         begin = f"count / {layout.vector} * {layout.vector} + first"
     lines.append(f"for ({index} i = {begin}; i < count; i += step) {{")
     lines += _indented(_places(layout, "i", "kept", 0, layout.kept))
+    lines += _indented(_read_lines(kernel, layout))
     read = [f"in{i}[{_at(layout, i, 'i')}]" for i in range(len(kernel.operands))]
     kept = [f"out{i}[i]" for i in range(len(kernel.outputs))]
     return [*lines, f"  {_call(kernel, name, read, kept)}", "}"]
@@ -178,7 +201,7 @@ def _packed_loop(
 
 def _places(layout: Layout, index: str, group: str, first: int, count: int) -> list[str]:
     """Return declarations of the position along each axis of a group, from a running index."""
-    if "strided" not in layout.access or not count:
+    if not (layout.places or "strided" in layout.access) or not count:
         return []
     lines, rest = [], index
     for j in range(count - 1, 0, -1):
@@ -267,6 +290,7 @@ def _accumulation(kernel: Kernel, layout: Layout, name: str) -> list[str]:
     lines += _places(layout, "o", "kept", 0, layout.kept)
     lines.append(f"for ({index} r = {begin}; r < length; r += step) {{")
     lines += _indented(_places(layout, "r", "reduced", layout.kept, layout.reduced))
+    lines += _indented(_read_lines(kernel, layout))
     lines += [f"  {c_type(kernel.dtype(f.value))} y{i};" for i, f in enumerate(kernel.folds)]
     arrays = len(kernel.operands)
     read = [f"in{i}[{_at(layout, i, 'r')}]" for i in range(arrays)]

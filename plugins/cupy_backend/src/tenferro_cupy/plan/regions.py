@@ -77,6 +77,7 @@ class _Builder:
         folds = [step for _, step in sorted(group.folds, key=lambda pair: pair[0])]
         axes = Counter([step.reduced_axes for step in folds])
         self.axes = axes.most_common(1)[0][0] if axes else None
+        self.reads = [step for step in self.members if step.read is not None]
         self.folds = [step for step in folds if step.reduced_axes == self.axes]
         self.others = [step for step in folds if step.reduced_axes != self.axes]
         self.exports = {*exports, *[step.operands[0] for step in self.others]}
@@ -84,17 +85,21 @@ class _Builder:
     def steps(self) -> list[Step]:
         """Return the steps of the group; those over many operands stay calls of CuPy."""
         made = {step.targets[0] for step in self.members}
-        read = dict.fromkeys(i for step in self.members for i in step.operands if i not in made)
+        alike = [step for step in self.members if step.read is None]
+        read = dict.fromkeys(i for step in alike for i in step.operands if i not in made)
         arrays = [i for i in read if i not in self.constants]
-        if len(arrays) > _MAX_OPERANDS:
+        if len(arrays) + sum([len(step.operands) for step in self.reads]) > _MAX_OPERANDS:
             return [*self.members, *self.folds, *self.others]
         numbers = [i for i in read if i in self.constants]
         return [self._region(arrays, numbers), *[self._fold_alone(step) for step in self.others]]
 
     def _region(self, arrays: Sequence[int], numbers: Sequence[int]) -> Step:
-        place = {slot: i for i, slot in enumerate((*arrays, *numbers))}
+        given = (*arrays, *numbers, *[step.targets[0] for step in self.reads])
+        place = {slot: i for i, slot in enumerate(given)}
         lines = []
         for step in self.members:
+            if step.read is not None:
+                continue
             operands = tuple([place[i] for i in step.operands])
             target = step.targets[0]
             place[target] = len(place)
@@ -106,11 +111,14 @@ class _Builder:
             tuple(lines),
             tuple([place[i] for i in kept]),
             tuple([_fold(step, place[step.operands[0]]) for step in self.folds]),
+            tuple([step.read.read for step in self.reads if step.read is not None]),
         )
         values = [self.constants[i] for i in numbers]
-        region = Region(self.modules, kernel, self.group.shape, self.axes, values)
+        reads = [step.read for step in self.reads if step.read is not None]
+        region = Region(self.modules, kernel, self.group.shape, self.axes, values, reads)
         targets = (*kept, *[step.targets[0] for step in self.folds])
-        return self._step(region, tuple(arrays), targets, [*self.members, *self.folds])
+        operands = (*arrays, *[i for step in self.reads for i in step.operands])
+        return self._step(region, operands, targets, [*self.members, *self.folds])
 
     def _fold_alone(self, step: Step) -> Step:
         (slot,) = step.operands

@@ -10,6 +10,7 @@ from typing import Any
 
 from tenferro.primitives import Aval
 from tenferro_cupy.kernels.expressions import FOLDS, call_of
+from tenferro_cupy.kernels.reads.table import SizedRead, read_of
 
 __all__ = ["Step"]
 
@@ -21,12 +22,14 @@ class Step:
     """Slots that are read and written, and the function that does it.
 
     positions   of its instructions in the program
-    call        the operation in a kernel; None if no kernel can have it
+    call        the operation in a kernel, of the same element of each operand; else None
+    read        the operation in a kernel, of other elements of its operands; else None
     """
 
-    __slots__ = ("call", "operands", "operation", "positions", "reduced_axes", "run", "targets")
+    __slots__ = (
+        "call", "operands", "operation", "positions", "read", "reduced_axes", "run", "targets",
+    )  # fmt: skip
 
-    is_assembled = False  # pads and concatenations are CuPy's
     shares = False
 
     def __init__(
@@ -43,6 +46,7 @@ class Step:
         self.positions = positions
         self.run = run
         self.call: str | None = None
+        self.read: SizedRead | None = None
         self.reduced_axes: tuple[int, ...] | None = None
 
     @property
@@ -50,12 +54,18 @@ class Step:
         """True if a kernel can compute it together with others."""
         return self.call is not None
 
+    @property
+    def is_assembled(self) -> bool:
+        """True if a kernel can compute it from arrays that were made before."""
+        return self.read is not None
+
     def let_fuse(self, avals: Sequence[Aval]) -> None:
         """Note whether the operation may be part of a kernel."""
         operands = [avals[i] for i in self.operands]
         if len(self.targets) != 1 or not operands:
             return
         self.call = call_of(self.operation, operands, avals[self.targets[0]])
+        self.read = read_of(self.operation, operands, avals[self.targets[0]])
         _, categories = FOLDS.get(type(self.operation), ("", frozenset()))
         if operands[0].dtype.category in categories and self.operation.axes:
             self.reduced_axes = tuple(self.operation.axes)
