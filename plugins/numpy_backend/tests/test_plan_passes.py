@@ -114,7 +114,7 @@ def test_explain_names_the_passes_that_ran():
     every = [plan_pass.name for plan_pass in PLAN_PASSES]
     assert passes(()) == [*every, "memory_reuse"]
     assert passes("fusion") == [name for name in (*every, "memory_reuse") if name != "fusion"]
-    always = ["lowering", "constant_gathers", "index_columns"]  # constant_operands: no gathers
+    always = ["lowering", "constant_gathers", "index_columns", "early_reads"]
     assert passes(SWITCHES) == always
 
 

@@ -20,7 +20,7 @@ from tenferro.backend.regions import in_order
 from tenferro.computegraph import CompiledProgram
 from tenferro.primitives import Aval, DType
 from tenferro.primitives.constants import Constant
-from tenferro.primitives.indexing import Gather
+from tenferro.primitives.indexing import DynamicUpdateSlice, Gather, Scatter, ScatterAdd
 from tenferro.primitives.structural import Concatenate, Convert, Pad, Reshape, Transpose
 from tenferro_numpy.ir.expression import IDENTITY, Expression
 from tenferro_numpy.ir.literals import Compared, Literals
@@ -56,6 +56,7 @@ __all__ = [
 _MAX_LINES_PER_NUMBER_LINE = 1.25
 _BOOL = Aval((), DType.of("bool"))
 _EFFECT = "std::debug_callback"
+_UPDATES = frozenset((DynamicUpdateSlice, Scatter, ScatterAdd))
 _PASSES = "tenferro_numpy.plan_passes"
 #: by primitive, what writes expressions that do less work where operands are literals
 _BY_LITERALS = {
@@ -289,6 +290,15 @@ class Planner:
             keep_separate = import_module(f"{_PASSES}.index_columns").keep_columns_separate
             self.steps = keep_separate(self.steps, self.avals, operations, self.outputs)
 
+    def read_parts_early(self) -> None:
+        """Read parts of arrays before steps that may then update these arrays in place."""
+        if MEMORY_REUSE in self.how.without or _UPDATES.isdisjoint(map(type, self.distinct)):
+            return
+        kept = {*self.program.inputs, *self.outputs, *self.literals}.difference(self.donated)
+        operations = [row[0] for row in self.program.nodes]
+        read_early = import_module(f"{_PASSES}.early_reads").read_parts_early
+        self.steps = read_early(self.steps, self.avals, operations, kept)
+
     def leave_broadcasts_to_readers(self) -> None:
         """Do not expand what is only read by elementwise lines that have a full operand anyway."""
         tiling = self.how.tiling
@@ -417,6 +427,7 @@ PLAN_PASSES = (
     PlanPass("padded_sums", methodcaller("add_padded_sums")),
     PlanPass("constant_gathers", methodcaller("assemble_gathers"), is_optional=False),
     PlanPass("index_columns", methodcaller("keep_columns_separate"), is_optional=False),
+    PlanPass("early_reads", methodcaller("read_parts_early"), is_optional=False),
     PlanPass("lazy_broadcasts", methodcaller("leave_broadcasts_to_readers")),
     PlanPass("row_major", methodcaller("copy_short_axes")),
     PlanPass("fusion", methodcaller("fuse")),
