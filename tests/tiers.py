@@ -45,6 +45,7 @@ SLOW = (
     Slow(f"{ON}/linalg/test_equal_values.py", 0, "third derivatives of decompositions"),
     Slow(f"{ON}/passes/test_edge_values.py", 4, "every operation with every literal"),
     Slow(f"{ON}/rolling", 5, "all transforms of every loop"),
+    Slow(f"{ON}/stats/test_distributions.py", 8, "every function of every distribution"),
     Slow(f"{ON}/transforms/test_closures.py", 4, "all pairs of transforms"),
     Slow(f"{ON}/transforms/test_cost.py", 0, "long programs, whose calls are counted"),
     Slow(f"{ON}/transforms/test_derivatives_of_functions.py", 2, "differences of every function"),
@@ -91,6 +92,8 @@ XLA_FULL = (
 #: sparse Jacobians, all pairs of transforms of closures; checks of gradients, rules of users; every
 #: operator and function on every kind of part, and series of every function.
 XLA_DEEP = (
+    f"{ON}/stats/test_distributions.py::test_derivatives_of_logarithms_are_those_of_differences",
+    f"{ON}/stats/test_distributions.py::test_derivatives_by_shapes_far_out",
     f"{ON}/array/test_assignment.py::test_augmented_assignment_to_a_part_is_numpys",
     f"{ON}/array/test_assignment.py::test_no_function_gives_back_the_handle_of_its_argument",
     f"{ON}/transforms/test_accumulated_entries.py::test_of_one_move_after_another",
@@ -110,6 +113,8 @@ XLA_DEEP = (
 
 #: These are in `deep` alone.
 DEEP = (
+    f"{ON}/stats/test_distributions.py::test_derivatives_of_logarithms_are_those_of_differences",
+    f"{ON}/stats/test_distributions.py::test_derivatives_by_shapes_far_out",
     "plugins/cupy_backend/tests/test_kernels_on_cpu.py::test_operations_on_the_other_dtypes",
     "plugins/cupy_backend/tests/test_nvrtc.py::test_kernels_of_every_dtype_compile",
     "plugins/xla_backend/tests/test_processes.py::test_four_processes_compute_what_one_computes",

@@ -28,6 +28,12 @@ GROUPS = {
         "NumPy's functions under NumPy's names. `np.sin(x)` of an `Array` arrives here too, so a"
         " program written for NumPy needs none of these names.",
     ),
+    "distributions": (
+        "Distributions",
+        "The functions of `tenferro.stats`, by the names and signatures of `scipy.stats`: "
+        "differentiable in points and parameters, `logcdf` and `logsf` also where the probability "
+        "is below every float. Parameters without a meaning give nan.",
+    ),
     "backends": ("Backends", "Which backend runs, and what is installed."),
     "dtypes": ("Dtypes", "The dtypes, by name."),
 }
@@ -55,6 +61,15 @@ def public() -> dict[str, object]:
     found = {name: getattr(tn, name) for name in names if hasattr(tn, name)}
     found |= {name: getattr(transforms, name) for name in transforms.__all__}
     return {n: x for n, x in sorted(found.items()) if not is_error(x) and n[0] != "_"}
+
+
+def distributions() -> dict[str, object]:
+    """The functions of `tenferro.stats`, by distribution."""
+    return {
+        f"stats.{name}.{function}": getattr(getattr(tn.stats, name), function)
+        for name in tn.stats.__all__
+        for function in getattr(tn.stats, name).__all__
+    }
 
 
 def is_error(x: object) -> bool:
@@ -261,6 +276,7 @@ def pages() -> dict[str, str]:
     groups: dict[str, dict[str, object]] = {group: {} for group in GROUPS}
     for name, x in public().items():
         groups[group_of(name, x)][name] = x
+    groups["distributions"] = distributions()
     found = {
         f"reference/{group}.md": page(*GROUPS[group], members)
         for group, members in groups.items()

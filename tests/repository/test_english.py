@@ -93,6 +93,7 @@ def public_functions():
     import tenferro as tn
 
     spaces = {"tenferro": tn, **{n: getattr(tn, n) for n in ("linalg", "fft", "special", "random")}}
+    spaces |= {f"stats.{n}": getattr(tn.stats, n) for n in tn.stats.__all__}
     for space, module in spaces.items():
         for name in module.__all__:
             member = getattr(module, name)

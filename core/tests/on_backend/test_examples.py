@@ -7,7 +7,14 @@ import pytest
 
 import tenferro as tn
 
-MODULES = [tn, tn.linalg, tn.fft, tn.special, tn.random]
+MODULES = [
+    tn,
+    tn.linalg,
+    tn.fft,
+    tn.special,
+    tn.random,
+    *map(tn.stats.__dict__.get, tn.stats.__all__),
+]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 

@@ -96,7 +96,14 @@ class Model:
         return self.weight + x
 
 
-MODULES = [tn, tn.linalg, tn.fft, tn.special, tn.random]
+MODULES = [
+    tn,
+    tn.linalg,
+    tn.fft,
+    tn.special,
+    tn.random,
+    *map(tn.stats.__dict__.get, tn.stats.__all__),
+]
 PUBLIC = {
     f"{module.__name__}.{name}": getattr(module, name)
     for module in MODULES

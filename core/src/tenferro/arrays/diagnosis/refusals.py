@@ -185,6 +185,8 @@ def _cure_of_scipy(rest: str) -> str:
     part, _, name = rest.rpartition(".")
     if rest.startswith("sparse"):
         return _SPARSE
+    if part.startswith("stats"):
+        return _cure_of_distributions()
     if part == "special" and name in import_module("tenferro.special").__all__:
         return f"a list hides its Arrays: call `scipy.{rest}(np.stack([x, y]))`"
     if name in FUNCTIONS:
@@ -193,6 +195,14 @@ def _cure_of_scipy(rest: str) -> str:
         f"`scipy.{rest}` computes with numbers and has no derivative here: call it outside of "
         "the function that is differentiated or traced, or give it a derivative by "
         "`tenferro.custom_vjp`"
+    )
+
+
+def _cure_of_distributions() -> str:
+    names = ", ".join(import_module("tenferro.stats").__all__)
+    return (
+        f"`tenferro.stats` has {names}, with the names and signatures of SciPy, as in "
+        "`tenferro.stats.norm.logpdf(x)`; other distributions have no derivative here"
     )
 
 

@@ -1,0 +1,126 @@
+"""The standard variable of a distribution, its parameters, and values outside of the support.
+
+A parameter without a meaning (a scale of 0, say) makes the value nan, and every derivative as well:
+nan is added to the parameter itself, for a mask around the value would make derivatives 0.
+Read next: ``norm.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import log as ln
+from math import nan
+from typing import Any
+
+from tenferro._runtime.records import NamedTuple
+from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.functions.comparison import greater, where
+from tenferro.arrays.functions.elementwise import log
+from tenferro.arrays.handle.array import SCALARS, Array
+from tenferro.arrays.handle.convert import as_array
+from tenferro.arrays.promotion.broadcast import (
+    broadcast_shapes,
+    cast,
+    common_dtype,
+    stretch,
+    weak_or_array,
+)
+from tenferro.primitives import DTypeMismatchError, float64
+
+LN_2 = ln(2)
+Mask = Callable[[Array], Array]
+
+
+class Standard(NamedTuple):
+    """The standard variable of a distribution, and its parameters; all have one dtype."""
+
+    z: Array  # (x - loc) / scale
+    shapes: tuple[Array, ...]
+    scale: Array | None  # None: it is 1
+    flaw: Array | float  # 0, and nan where a parameter has no meaning
+
+    def density(self, value: Any) -> Array:
+        """Return the density of x, given that of z."""
+        found: Array = value if self.scale is None else value / self.scale
+        return found
+
+    def log_density(self, value: Any) -> Array:
+        """Return the logarithm of the density of x, given that of z."""
+        found: Array = value if self.scale is None else value - log(self.scale)
+        return found
+
+    def outside(self, is_outside: Array, constant: float, value: Any) -> Array:
+        """Return a constant outside of the support, and the value inside."""
+        return choose(is_outside, constant + self.flaw, value)
+
+
+def operands(function: str, *xs: Any, broadcasts: bool = True) -> list[Array]:
+    """Return Arrays of one floating dtype in shapes of their own; integers become float64.
+
+    Raises DTypeMismatchError: if one is complex. ShapeMismatchError: if they do not broadcast,
+    unless ``broadcasts`` is False.
+    """
+    given = [x if type(x) in SCALARS else as_array(x) for x in xs]
+    dtype = common_dtype(given)
+    if dtype.is_complex:
+        error = DTypeMismatchError.of(
+            function, "a distribution of real numbers", got=dtype, need="real operands",
+            dtypes=tuple([as_array(x).dtype for x in given]),
+        )  # fmt: skip
+        raise at_user_line(error)
+    dtype = dtype if dtype.is_inexact else float64
+    found = [cast(weak_or_array(x, dtype), dtype) for x in given]
+    if broadcasts:
+        broadcast_shapes(*[x.shape for x in found], function=function)
+    return found
+
+
+def standard(
+    function: str, x: Any, loc: Any, scale: Any, *shapes: Any, legal: Mask | None = None
+) -> Standard:
+    """Return (x - loc) / scale and the shapes, which must satisfy ``legal``, or be positive.
+
+    Raises DTypeMismatchError, ShapeMismatchError.
+    """
+    has_loc, has_scale = not _is(loc, 0), not _is(scale, 1)
+    given = [x, *shapes, *([loc] if has_loc else ()), *([scale] if has_scale else ())]
+    z, *others = operands(function, *given)
+    flaws: list[Array] = []
+    found = [_checked(each, legal or _is_positive, flaws) for each in others[: len(shapes)]]
+    size = _checked(others[-1], _is_positive, flaws) if has_scale else None
+    z = z - others[len(shapes)] if has_loc else z
+    z = z if size is None else z / size
+    return Standard(z, tuple(found), size, sum(flaws[1:], flaws[0]) if flaws else 0.0)
+
+
+def _is(value: Any, number: int) -> bool:
+    """Return True for a number of Python that changes nothing."""
+    return type(value) in (int, float) and value == number
+
+
+def positive(x: Array) -> Array:
+    """Return a parameter, nan where it is not positive."""
+    return _checked(x, _is_positive, [])
+
+
+def _checked(x: Array, legal: Mask, flaws: list[Array]) -> Array:
+    """Return a parameter, nan where it is not legal; what was added to it joins the flaws."""
+    flaw = cast(choose(legal(x), 0.0, nan), x.dtype)
+    flaws.append(flaw)
+    return x + flaw
+
+
+def _is_positive(x: Array) -> Array:
+    return greater(x, 0)
+
+
+def choose(condition: Array, x: Any, y: Any) -> Array:
+    """Choose x where a condition holds, else y; all broadcast."""
+    found: Array = where(condition, x, y)
+    return found
+
+
+def broadcast(*xs: Array) -> list[Array]:
+    """Return operands of one dtype in one shape, as primitives take them."""
+    shape = broadcast_shapes(*[x.shape for x in xs])
+    return [stretch(x, shape) for x in xs]

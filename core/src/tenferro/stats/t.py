@@ -1,0 +1,134 @@
+"""Student's t distribution, as ``scipy.stats.t``; df = inf is the normal distribution.
+
+Its distribution function is I_v(df/2, df/2) with v = ½ (1 + z/√(df + z²)), which is smooth at 0,
+where the usual form I_w(½, df/2) with w = z²/(df + z²) has no derivative.
+Source: Boik, Robison-Cox (1998); DLMF 8.17.6 of Iₓ(a, b).
+"""
+
+from __future__ import annotations
+
+from math import inf, pi
+from math import log as ln
+from typing import Any
+
+from tenferro._runtime.records import NamedTuple
+from tenferro.arrays.evaluation.results import publish_kinds as _publish_kinds
+from tenferro.arrays.functions.arithmetic import absolute, sqrt
+from tenferro.arrays.functions.comparison import equal, greater, less
+from tenferro.arrays.functions.data_types import finfo
+from tenferro.arrays.functions.elementwise import exp, log, log1p
+from tenferro.arrays.functions.trigonometric import hypot
+from tenferro.arrays.handle.array import Array
+from tenferro.primitives import gammas, incomplete
+from tenferro.primitives import normal as p
+from tenferro.primitives._boundary import publish as _publish
+from tenferro.stats._log_tails import log_betainc_far_out, log_of, smallest
+from tenferro.stats._standard import Standard, broadcast, choose, standard
+
+__all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
+
+
+def logpdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """Compute the logarithm of the density.
+
+    >>> from tenferro.stats import t
+    >>> float(t.logpdf(0.0, 1.0))
+    -1.1447298858494
+    """
+    given = standard("t.logpdf", x, loc, scale, df)
+    return given.log_density(_log_density(given))
+
+
+def pdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """Compute the density."""
+    given = standard("t.pdf", x, loc, scale, df)
+    return given.density(exp(_log_density(given)))
+
+
+def cdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """Compute the probability of at most x."""
+    return _lower_tail(standard("t.cdf", x, loc, scale, df))
+
+
+def logcdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """Compute the logarithm of ``cdf``, also where that underflows."""
+    return _log_lower_tail(standard("t.logcdf", x, loc, scale, df))
+
+
+def sf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """Compute the probability of more than x, with all digits where it is small."""
+    return _lower_tail(_mirrored(standard("t.sf", x, loc, scale, df)))
+
+
+def logsf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
+    """Compute the logarithm of ``sf``, also where that underflows."""
+    return _log_lower_tail(_mirrored(standard("t.logsf", x, loc, scale, df)))
+
+
+def _mirrored(given: Standard) -> Standard:
+    return given._replace(z=-given.z)
+
+
+class _Places(NamedTuple):
+    """The points of a distribution function, in one shape."""
+
+    z: Array
+    df: Array  # 1 where the distribution is normal
+    is_normal: Array
+    is_low: Array  # z < 0
+    place: Array  # the smaller one of v and 1 - v
+    log_place: Array
+
+    @property
+    def half(self) -> Array:
+        return self.df * 0.5
+
+
+def _places(given: Standard) -> _Places:
+    z, df = broadcast(given.z, given.shapes[0])
+    is_normal = equal(df, inf)
+    df = choose(is_normal, 1.0, df)
+    is_low = less(z, 0)
+    ratio = choose(is_low, -z, z) / sqrt(df)
+    length = hypot(ratio, 1.0)
+    place, log_place = 0.5 / length / (length + ratio), -log(length) - log(length + ratio) - ln(2)
+    return _Places(z, df, is_normal, is_low, place, log_place)
+
+
+def _log_density(given: Standard) -> Array:
+    z, df = given.z, given.shapes[0]
+    is_normal = equal(df, inf)
+    df = choose(is_normal, 1.0, df)
+    ratio = z / sqrt(df)
+    is_far = greater(absolute(ratio), finfo(z.dtype).eps ** -0.5)  # its square may overflow
+    far, near = choose(is_far, absolute(ratio), 1.0), choose(is_far, 0.0, ratio)
+    growth = choose(is_far, 2 * log(far), log1p(near * near))
+    half = df * 0.5
+    student = (half + 0.5) * growth + gammas.betaln(half, half * 0 + 0.5) + log(df) * 0.5
+    return choose(is_normal, z * z * -0.5 - ln(2 * pi) / 2, -student)
+
+
+def _lower_tail(given: Standard) -> Array:
+    at = _places(given)
+    is_far = less(at.place, finfo(at.place.dtype).eps ** 2)  # one term of the series, in logarithms
+    inner = choose(is_far, 0.5, at.place)
+    far = exp(at.half * at.log_place - log(at.half) - gammas.betaln(at.half, at.half))
+    tail = choose(is_far, far, incomplete.betainc(at.half, at.half, inner))
+    rest = choose(is_far, 1 - far, incomplete.betaincc(at.half, at.half, inner))
+    return choose(at.is_normal, p.ndtr(at.z), choose(at.is_low, tail, rest))
+
+
+def _log_lower_tail(given: Standard) -> Array:
+    at = _places(given)
+    a, x = at.half, at.place
+    tail, rest = incomplete.betainc(a, a, x), incomplete.betaincc(a, a, x)
+    tiny = less(tail, smallest(x))
+    inner, shape = choose(tiny, x, 0.25), choose(tiny, a, 1.0)
+    deep = log_betainc_far_out(shape, shape, inner, choose(tiny, at.log_place, 0.0), log1p(-inner))
+    low = choose(tiny, deep, log_of(tail, rest, tiny))
+    high = choose(tiny, -exp(deep), log_of(rest, tail, tiny))
+    return choose(at.is_normal, p.log_ndtr(at.z), choose(at.is_low, low, high))
+
+
+_publish_kinds(globals(), __all__)
+_publish(globals(), __all__)

@@ -1,0 +1,100 @@
+"""Distributions as rows: what mpmath says of them, parameters, and points in body and tails."""
+
+from typing import NamedTuple
+
+import mpmath as mp
+
+
+class Distribution(NamedTuple):
+    name: str
+    parameters: tuple
+    points: tuple
+    density: object  # (mp, x, *parameters) -> its density
+    lower: object  # its distribution function
+    upper: object  # 1 less that
+
+    def __str__(self):
+        return "-".join([self.name, *map(str, self.parameters)])
+
+
+def _p(a, x):
+    """P(a, x) by its series, which converges for every x (DLMF 8.7.1)."""
+    return mp.exp(-x) * x**a / mp.gamma(a + 1) * mp.hyp1f1(1, a + 1, x)
+
+
+def _q(a, x):
+    return mp.gammainc(a, x, mp.inf) / mp.gamma(a)
+
+
+def _i(a, b, x):
+    """I_x(a, b) (DLMF 8.17.8)."""
+    return x**a * (1 - x) ** b / (a * mp.beta(a, b)) * mp.hyp2f1(a + b, 1, a + 1, x)
+
+
+def _t(x, df):
+    if x == 0:
+        return mp.mpf(1) / 2
+    tail = _i(df / 2, mp.mpf(1) / 2, df / (df + x * x)) / 2
+    return tail if x < 0 else 1 - tail
+
+
+def _gamma(x, a):
+    return x ** (a - 1) * mp.exp(-x) / mp.gamma(a)
+
+
+def norm(*points):
+    return Distribution("norm", (), points, mp.npdf, mp.ncdf, lambda x: mp.ncdf(-x))
+
+
+def t(df, *points):
+    def density(x, df):
+        return (1 + x * x / df) ** (-(df + 1) / 2) / mp.sqrt(df) / mp.beta(df / 2, mp.mpf(1) / 2)
+
+    return Distribution("t", (df,), points, density, _t, lambda x, df: _t(-x, df))
+
+
+def gamma(a, *points):
+    return Distribution("gamma", (a,), points, _gamma, lambda x, a: _p(a, x), lambda x, a: _q(a, x))
+
+
+def chi2(df, *points):
+    return Distribution(
+        "chi2", (df,), points, lambda x, df: _gamma(x / 2, df / 2) / 2,
+        lambda x, df: _p(df / 2, x / 2), lambda x, df: _q(df / 2, x / 2),
+    )  # fmt: skip
+
+
+def beta(a, b, *points):
+    def density(x, a, b):
+        return x ** (a - 1) * (1 - x) ** (b - 1) / mp.beta(a, b)
+
+    return Distribution(
+        "beta", (a, b), points, density, lambda x, a, b: _i(a, b, x),
+        lambda x, a, b: _i(b, a, 1 - x),
+    )  # fmt: skip
+
+
+def poisson(mu, *points):
+    return Distribution(
+        "poisson", (mu,), points, lambda k, mu: mu**k * mp.exp(-mu) / mp.gamma(k + 1),
+        lambda k, mu: _q(k + 1, mu), lambda k, mu: _p(k + 1, mu),
+    )  # fmt: skip
+
+
+ROWS = [
+    norm(-60.0, -8.5, -1.0, 0.0, 0.75, 7.5, 45.0),
+    t(1.0, -1e12, -30.0, -0.5, 0.0, 0.5, 1e5),
+    t(3.5, -1e9, -8.0, -1.25, 0.0, 2.0, 60.0),
+    t(400.0, -900.0, -25.0, -0.25, 0.0, 1.5, 80.0),
+    gamma(0.25, 1e-300, 1e-3, 0.5, 4.0, 30.0, 2000.0),
+    gamma(1.0, 1e-9, 0.5, 3.0, 900.0),
+    gamma(40.0, 1e-12, 2.0, 30.0, 45.0, 120.0, 1500.0),
+    chi2(1.0, 1e-8, 0.5, 4.0, 60.0, 3000.0),
+    chi2(9.0, 1e-50, 0.5, 9.0, 40.0, 2500.0),
+    beta(0.5, 0.5, 1e-12, 0.125, 0.5, 0.875),
+    beta(3.0, 1.5, 1e-70, 0.0625, 0.5, 0.9375),
+    beta(300.0, 200.0, 0.03125, 0.5, 0.625, 0.9375),
+    poisson(0.25, 0, 1, 4, 30, 300),
+    poisson(30.0, 0, 3, 30, 60, 800),
+    poisson(1500.0, 0, 700, 1500, 1600),
+]  # fmt: skip

@@ -1,0 +1,231 @@
+"""tn.stats: values are mpmath's, in the tails too; derivatives are those of differences."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+from distributions import ROWS
+from scipy import stats as theirs
+
+import tenferro as tn
+
+
+def log_of(tail, rest):
+    return mp.log1p(-rest) if rest < tail else mp.log(tail)
+
+
+FORMS = {  # function: what it is, in mpmath
+    "pdf": lambda row, *at: row.density(*at),
+    "logpdf": lambda row, *at: mp.log(row.density(*at)),
+    "cdf": lambda row, *at: row.lower(*at),
+    "sf": lambda row, *at: row.upper(*at),
+    "logcdf": lambda row, *at: log_of(row.lower(*at), row.upper(*at)),
+    "logsf": lambda row, *at: log_of(row.upper(*at), row.lower(*at)),
+}
+INF, NAN = np.inf, np.nan
+NAMES = sorted({row.name for row in ROWS})
+LEGAL = {
+    "norm": (), "t": (2.5,), "gamma": (2.5,), "chi2": (3.0,), "beta": (2.5, 1.5), "poisson": (3.25,)
+}  # fmt: skip
+
+
+def ours(name, form, of=tn.stats):
+    """The function of a distribution; a discrete one has ``pmf`` for ``pdf``."""
+    if name == "poisson":
+        form = form.replace("pdf", "pmf")
+    return getattr(getattr(of, name), form)
+
+
+def expected(row, form, x, scale=1, loc=0):
+    z = (mp.mpf(x) - loc) / scale
+    with mp.workdps(120):
+        return float(FORMS[form](row, z, *map(mp.mpf, row.parameters)))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_values_are_those_of_mpmath(row, form):
+    """f(x) to 1e-12 of what mpmath computes; what is below every float is 0"""
+    x = np.array(row.points)
+    got = ours(row.name, form)(x, *row.parameters)
+    want = np.array([expected(row, form, each) for each in row.points])
+    np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-300)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", NAMES)
+def test_location_and_scale_broadcast_as_in_scipy(name, form):
+    """f(x, loc, scale) of a column, a row and a number"""
+    x, loc = np.array([[0.5], [1.0], [2.0]]), np.array([0.0, 0.25, -1.0])
+    scale = {} if name == "poisson" else {"scale": np.array(1.5)}
+    loc = np.floor(loc) if name == "poisson" else loc
+    got = ours(name, form)(x, *LEGAL[name], loc=loc, **scale)
+    want = ours(name, form, theirs)(x, *LEGAL[name], loc=loc, **scale)
+    assert got.shape == (3, 3)
+    np.testing.assert_allclose(got, want, rtol=1e-12)
+
+
+CONTINUOUS = [row for row in ROWS if row.name != "poisson"]
+
+
+@pytest.mark.parametrize("form", ["logcdf", "logsf"])
+@pytest.mark.parametrize("row", CONTINUOUS, ids=str)
+def test_slopes_of_the_logarithms_of_tails(row, form):
+    """d/dx ln F = f/F and d/dx ln(1 - F) = -f/(1 - F), also where F underflows"""
+    f = ours(row.name, form)
+    got = tn.grad(lambda x: np.sum(f(x, *row.parameters)))(np.array(row.points))
+    tail, sign = ("cdf", 1) if form == "logcdf" else ("sf", -1)
+    with mp.workdps(120):
+        parts = [[mp.mpf(x), *map(mp.mpf, row.parameters)] for x in row.points]
+        want = [sign * row.density(*at) / FORMS[tail](row, *at) for at in parts]
+    np.testing.assert_allclose(got, np.array(want, float), rtol=2e-11)
+
+
+def check_derivatives(name, form):
+    """Compare derivatives by x, loc, scale and shapes with differences, twice."""
+    f, shapes = ours(name, form), LEGAL[name]
+    if name == "poisson":
+        tn.check_grads(lambda mu: f(np.array([0, 2, 7]), mu), (np.array(*shapes),), order=2)
+        return
+    x = np.array([0.25, 0.5, 0.8]) if name == "beta" else np.array([0.25, 1.0, 6.0])
+    x = np.concatenate([x, -x, [0.0]]) if name in ("norm", "t") else x
+
+    def value(p):
+        return f(x * p[0], *p[3:], loc=p[1], scale=p[2])
+
+    tn.check_grads(value, (np.array([1.5, 0.25, 1.5, *shapes]),), order=2)
+
+
+@pytest.mark.parametrize("form", ["logpdf", "pdf", "cdf", "sf"])
+@pytest.mark.parametrize("name", NAMES)
+def test_derivatives_are_those_of_differences(name, form):
+    """by x, loc, scale and shapes, twice"""
+    check_derivatives(name, form)
+
+
+@pytest.mark.parametrize("form", ["logcdf", "logsf"])
+@pytest.mark.parametrize("name", NAMES)
+def test_derivatives_of_logarithms_are_those_of_differences(name, form):
+    """by x, loc, scale and shapes, twice"""
+    check_derivatives(name, form)
+
+
+@pytest.mark.parametrize("name, form", [("t", "logcdf"), ("gamma", "logsf"), ("beta", "logcdf")])
+def test_derivatives_by_shapes_far_out(name, form):
+    """where the tail itself is 0"""
+    x = {"t": -1e80, "gamma": 900.0, "beta": 1e-140}[name]
+    f, shapes = ours(name, form), [np.array(shape) for shape in LEGAL[name]]
+    shapes = [np.array(9.0)] if name == "t" else shapes
+    assert f(x, *map(float, shapes)) < -700
+    tn.check_grads(lambda *shapes: f(x, *shapes), tuple(shapes), order=2)
+
+
+EDGES = np.array([-INF, -1.0, -0.0, 0.0, 0.5, 1.0, 2.0, INF, NAN])
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", NAMES)
+def test_edges_are_those_of_scipy(name, form, dtype):
+    """ends of the support, outside of it, inf and NaN; the dtype stays"""
+    cases = [LEGAL[name], *[(1.0,) * len(LEGAL[name])] * (name in ("gamma", "beta"))]
+    for shapes in cases:
+        got = ours(name, form)(EDGES.astype(dtype), *shapes)
+        with np.errstate(all="ignore"):
+            want = ours(name, form, theirs)(EDGES, *shapes)
+        if form in ("pdf", "logpdf"):  # SciPy has nan for some of them
+            want[EDGES == INF] = -INF if form == "logpdf" else 0.0
+        assert got.dtype == dtype
+        np.testing.assert_allclose(got, want, rtol=1e-12 if dtype == "float64" else 2e-5)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", NAMES)
+def test_parameters_without_a_meaning_give_nan_and_so_do_derivatives(name, form):
+    """each parameter at -1, inside of the support and outside"""
+    f, x = ours(name, form), np.array([-0.5, 0.5])
+    last = () if name == "poisson" else (1.5,)
+    values = [*LEGAL[name], *last]
+
+    def value(*given):
+        scale = {} if name == "poisson" else {"scale": given[-1]}
+        return f(np.floor(x), *given[: len(LEGAL[name])], **scale)
+
+    def one(*given):
+        return value(*given)[1]
+
+    for place in range(len(values)):
+        given = [np.array(-1.0 if i == place else value) for i, value in enumerate(values)]
+
+        assert np.isnan(value(*given)).all()
+        assert np.isnan(tn.grad(one, argnums=place)(*given))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_in_jit_and_vmap(name):
+    """jit f = f = vmap of f over elements; so for derivatives"""
+    f = ours(name, "logsf")
+    x = np.array([0.25, 0.5, 0.75]) if name != "poisson" else np.arange(3)
+    shapes = LEGAL[name]
+    want = f(x, *shapes)
+    np.testing.assert_allclose(tn.jit(f)(x, *shapes), want, rtol=1e-13)
+    np.testing.assert_allclose(tn.vmap(lambda x: f(x, *shapes))(x), want, rtol=1e-13)
+    if shapes:
+        slope = tn.grad(lambda *shapes: np.sum(f(x, *shapes)))
+        np.testing.assert_allclose(tn.jit(slope)(*shapes), slope(*shapes), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_integers_numbers_and_empty_arrays(name):
+    """integers count as float64; 0-d stays 0-d, nothing stays nothing"""
+    f, shapes = ours(name, "logpdf"), LEGAL[name]
+    assert f(np.arange(2), *shapes).dtype == "float64"
+    assert isinstance(f(1, *shapes), np.float64)
+    assert f(np.zeros((0, 2), "float32"), *shapes).shape == (0, 2)
+    assert isinstance(f(tn.asarray(0.5), *shapes), tn.Array)
+
+
+@pytest.mark.parametrize("q", [1e-300, 0.25, 0.5, 1.0])
+def test_quantiles_of_the_normal_distribution(q):
+    """cdf(ppf(q)) = q = sf(isf(q))"""
+    np.testing.assert_allclose(tn.stats.norm.ppf(q, 0.5, 2.0), theirs.norm.ppf(q, 0.5, 2.0))
+    np.testing.assert_allclose(tn.stats.norm.isf(q, 0.5, 2.0), theirs.norm.isf(q, 0.5, 2.0))
+
+
+def test_a_degree_of_inf_is_the_normal_distribution():
+    """t(inf) = norm, beside finite degrees"""
+    x = np.array([-50.0, -1.0, 0.0, 2.0])
+    for form in FORMS:
+        got = ours("t", form)(x, np.array([[INF], [3.0]]))
+        np.testing.assert_allclose(got[0], ours("norm", form)(x), rtol=1e-14)
+
+
+# ---- refusals ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_derivative_by_a_count_is_refused(form):
+    """never a silent 0"""
+    f = ours("poisson", form)
+    with pytest.raises(tn.MissingRuleError, match="count"):
+        tn.grad(f)(3.0, 2.0)
+    with pytest.raises(tn.MissingRuleError, match="count"):
+        tn.jvp(lambda k: f(k, 2.0), (3.5,), (1.0,))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_complex_operands_and_shapes_that_do_not_fit_are_refused(name):
+    f, shapes = ours(name, "cdf"), LEGAL[name]
+    with pytest.raises(tn.DTypeMismatchError, match=f"{name}.cdf"):
+        f(1j, *shapes)
+    with pytest.raises(tn.ShapeMismatchError, match="broadcast"):
+        f(np.ones(3), *shapes, loc=np.ones(2))
+
+
+def test_scipys_own_function_names_ours():
+    """a hint where the user's line calls scipy.stats"""
+
+    def loss(x):
+        return theirs.norm.logpdf(x)
+
+    with pytest.raises(tn.TracedConversionError, match=r"tenferro\.stats\.norm\.logpdf"):
+        tn.grad(loss)(1.0)

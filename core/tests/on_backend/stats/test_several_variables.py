@@ -1,0 +1,129 @@
+"""tn.stats.multivariate_normal and dirichlet: SciPy's values, derivatives, shapes, refusals."""
+
+import numpy as np
+import pytest
+from scipy import stats as theirs
+
+import tenferro as tn
+
+normal, dirichlet = tn.stats.multivariate_normal, tn.stats.dirichlet
+MEAN = np.array([0.5, -1.0, 0.25])
+COV = np.array([[2.0, 0.3, -0.5], [0.3, 1.0, 0.2], [-0.5, 0.2, 1.5]])
+X = np.array([[0.0, 0.5, 1.0], [2.0, -1.0, 0.5]])
+ALPHA = np.array([1.5, 0.5, 3.0])
+POINTS = np.array([[0.2, 0.1], [0.3, 0.6], [0.5, 0.3]])
+
+
+@pytest.mark.parametrize("form", ["logpdf", "pdf"])
+@pytest.mark.parametrize(
+    "x, mean, cov",
+    [
+        (X, MEAN, COV), (X[0], MEAN, COV), (X[:, None], MEAN, COV), (X, MEAN, np.diag(COV)),
+        (X, MEAN, 2.0), (X, None, COV), (1.5, 0.5, 2.0), (np.arange(4.0), None, 2.0),
+        (np.arange(4.0), None, 1), (X[:, :1], MEAN[:1], COV[:1, :1]),
+    ],
+)  # fmt: skip
+def test_a_normal_density_is_scipys(x, mean, cov, form):
+    got = getattr(normal, form)(x, mean, cov)
+    want = getattr(theirs.multivariate_normal, form)(x, mean, cov)
+    np.testing.assert_allclose(np.squeeze(got), want, rtol=1e-12)
+
+
+def test_stacks_of_means_and_covariances():
+    """each point with its own, and all pairs"""
+    means, covs = np.stack([MEAN, -MEAN]), np.stack([COV, 2 * COV])
+    want = [theirs.multivariate_normal.logpdf(*each) for each in zip(X, means, covs, strict=True)]
+    np.testing.assert_allclose(normal.logpdf(X, means, covs), want, rtol=1e-12)
+    pairs = normal.logpdf(X[:, None], means, covs)
+    assert pairs.shape == (2, 2)
+    np.testing.assert_allclose(np.diag(pairs), want, rtol=1e-12)
+
+
+def test_derivatives_of_a_normal_density():
+    """by point, mean and covariance, twice; that by the covariance is symmetric"""
+    tn.check_grads(lambda x, m, c: normal.logpdf(x, m, c @ c.T), (X, MEAN, COV), order=2)
+    slope = tn.grad(lambda c: np.sum(normal.logpdf(X, MEAN, c)))(COV)
+    away, inverse = X - MEAN, np.linalg.inv(COV)
+    want = sum((inverse @ np.outer(a, a) @ inverse - inverse) / 2 for a in away)
+    np.testing.assert_allclose(slope, want, rtol=1e-10)
+
+
+def test_entropy():
+    """½ ln det(2πe Σ)"""
+    want = theirs.multivariate_normal.entropy(MEAN, COV)
+    assert normal.entropy(MEAN, COV) == pytest.approx(want, rel=1e-13)
+    assert normal.entropy(cov=4.0) == pytest.approx(theirs.norm.entropy(scale=2), rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    "x, mean, cov",
+    [
+        (X, MEAN, COV[:2]),
+        (X, MEAN, COV[:2, :2]),
+        (X, MEAN[:2], COV),
+        (X[:, :2], MEAN, COV),
+        (1.0, MEAN, COV),
+    ],
+)
+def test_operands_that_do_not_fit_are_refused(x, mean, cov):
+    with pytest.raises(tn.ShapeMismatchError, match="fit together") as caught:
+        normal.logpdf(x, mean, cov)
+    assert len(caught.value.shapes) == 3
+
+
+def test_a_singular_covariance_is_refused():
+    with pytest.raises(tn.InvalidParameterError, match="inverse"):
+        normal.logpdf(X, MEAN, COV, allow_singular=True)
+
+
+@pytest.mark.parametrize("form", ["logpdf", "pdf"])
+def test_a_dirichlet_density_is_scipys(form):
+    """of one point, of columns of points, and without the last component"""
+    f, other = getattr(dirichlet, form), getattr(theirs.dirichlet, form)
+    np.testing.assert_allclose(f(POINTS[:, 0], ALPHA), other(POINTS[:, 0], ALPHA), rtol=1e-12)
+    np.testing.assert_allclose(f(POINTS, ALPHA), other(POINTS, ALPHA), rtol=1e-12)
+    np.testing.assert_allclose(f(POINTS[:2], ALPHA), other(POINTS[:2], ALPHA), rtol=1e-12)
+
+
+def test_derivatives_of_a_dirichlet_density():
+    """by shapes, and by points that are kept on the simplex, twice"""
+    tn.check_grads(
+        lambda p, a: dirichlet.logpdf(p / np.sum(p, axis=0), a), (POINTS, ALPHA), order=2
+    )
+
+
+@pytest.mark.parametrize("x, want", [([0.5, 0.6], 0), ([-0.5, 1.5], 0), ([0, 1], 2), ([1, 0], 0)])
+def test_edges_of_the_simplex(x, want):
+    """0 outside of it; at its corners what the shapes say: Beta(1, 2) has the density 2 at 0"""
+    assert dirichlet.pdf(np.array(x, float), np.array([1.0, 2.0])) == want
+
+
+def test_shapes_without_a_meaning_give_nan():
+    for x in ([0.5, 0.5], [0.5, 0.75]):
+        assert np.isnan(dirichlet.logpdf(np.array(x), np.array([1.0, -2.0])))
+
+
+def test_single_precision_stays():
+    """in a sum of many numbers of single precision, too"""
+    point = np.full(1000, 0.001, "float32")
+    found = dirichlet.logpdf(point, np.ones(1000, "float32"))
+    assert found.dtype == "float32"
+    assert np.isfinite(found)
+    assert normal.logpdf(X.astype("float32"), MEAN.astype("float32")).dtype == "float32"
+
+
+@pytest.mark.parametrize("x", [np.ones(5) / 5, np.array(1.0), np.ones((2, 3)) / 3])
+def test_points_that_do_not_fit_the_shapes_are_refused(x):
+    with pytest.raises(tn.ShapeMismatchError, match="fit together"):
+        dirichlet.pdf(x, np.ones(7))
+
+
+def test_in_jit_and_vmap():
+    """over points, means and covariances; of nothing there is nothing"""
+    f = tn.jit(tn.vmap(normal.logpdf))
+    means, covs = np.stack([MEAN, -MEAN]), np.stack([COV, 2 * COV])
+    np.testing.assert_allclose(f(X, means, covs), normal.logpdf(X, means, covs), rtol=1e-13)
+    over = tn.jit(tn.vmap(dirichlet.logpdf, in_axes=(1, None)))
+    np.testing.assert_allclose(over(POINTS, ALPHA), dirichlet.logpdf(POINTS, ALPHA), rtol=1e-13)
+    assert normal.logpdf(np.zeros((0, 3)), MEAN, COV).shape == (0,)
+    assert dirichlet.pdf(np.zeros((3, 0)), ALPHA).shape == (0,)
