@@ -117,6 +117,13 @@ class Backend(ABC):
     def to_numpy(self, operand: Any) -> Any:
         """Convert an operand to a NumPy array."""
 
+    def result_to_numpy(self, aval: Aval) -> Callable[[Any], Any]:
+        """Return a function that converts results of this aval that no other code refers to.
+
+        It may give their memory away instead of copying it.
+        """
+        return self.to_numpy
+
     def sparse_matrices(
         self, columns: Sequence[int], starts: Sequence[int], shape: tuple[int, int]
     ) -> Callable[[Any], Any]:

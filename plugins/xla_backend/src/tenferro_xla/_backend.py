@@ -8,7 +8,7 @@ configuration of JAX. Read next: ``_compile.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
@@ -23,6 +23,7 @@ from tenferro_xla._compile import own_settings
 from tenferro_xla._device import device_name, find_device
 from tenferro_xla._executable import XlaExecutable
 from tenferro_xla._fork import check_process, mark_used
+from tenferro_xla._host_memory import MIN_BYTES_TO_SHARE, taken_over
 from tenferro_xla._jax import (
     Array,
     JaxRuntimeError,
@@ -32,7 +33,7 @@ from tenferro_xla._jax import (
     pure_callback,
     shape_dtype,
 )
-from tenferro_xla._mesh import described, is_elsewhere
+from tenferro_xla._mesh import described, is_elsewhere, is_spread
 from tenferro_xla._operands import NumpyArray, fits, host_array, numpy_dtype, refusal
 from tenferro_xla._options import check_offload, checked_options
 from tenferro_xla._placing import XlaShardedArrays
@@ -115,6 +116,24 @@ class XlaBackend(Backend):
             if isinstance(error, JaxRuntimeError):
                 raise_original(error)
             raise
+
+    def result_to_numpy(self, aval: Aval) -> Function:
+        """Return a function that takes over the memory of large results on the CPU."""
+        dtype = numpy_dtype(aval.dtype)
+        if self.device.platform != "cpu" or dtype.itemsize * aval.size < MIN_BYTES_TO_SHARE:
+            return self.to_numpy
+        return partial(self._taken_over, dtype)
+
+    def _taken_over(self, dtype: np.dtype[Any], result: Array) -> NumpyArray:
+        if not is_array(result) or is_spread(result):
+            return self.to_numpy(result)
+        check_process()
+        try:
+            result.block_until_ready()
+        except JaxRuntimeError as error:
+            raise_original(error)
+            raise
+        return taken_over(result, dtype)
 
     def aval_of(self, operand: Any) -> Aval:
         """Shape and dtype."""

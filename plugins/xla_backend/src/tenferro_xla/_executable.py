@@ -25,6 +25,7 @@ from tenferro_xla._compile import CompiledSegment, compile_plan, own_settings
 from tenferro_xla._device import device_name
 from tenferro_xla._errors import DeviceMismatchError, translated
 from tenferro_xla._fork import check_process
+from tenferro_xla._host_memory import COPIES, MIN_BYTES_TO_SHARE, is_readable_in_place
 from tenferro_xla._jax import (
     VERSION,
     Device,
@@ -32,6 +33,7 @@ from tenferro_xla._jax import (
     block_until_ready,
     disable_jit,
     enable_x64,
+    has_x64,
     is_array,
     setting,
 )
@@ -74,6 +76,7 @@ class XlaExecutable(Executable):
         self.plan = plan_segments(program, held, self.policy.size, self.policy.limit)
         self._dtypes = tuple([numpy_dtype(aval.dtype) for aval in program.input_avals])
         self._doubles = tuple([aval == _DOUBLE for aval in program.input_avals])
+        self._large = _large_inputs(program, options.donated) if device.platform == "cpu" else ()
         self._options = options
         self._sharded: ShardedExecutable | None = None
         self._lock = RLock()
@@ -140,20 +143,39 @@ class XlaExecutable(Executable):
         ready, from_host = self._ready(operands)
         if self._own is None and _are_spread(ready):
             return self._spread(ready)
-        (steps, held), direct = self._own or self._load()
+        loaded = self._own or self._load()
         self.used = True
         try:
-            if direct is not None and setting("jax_enable_x64"):
-                results: tuple[Any, ...] = direct(*ready)
-            else:  # JAX would read 64 bits of the host, and of callbacks, as 32
-                with enable_x64(True):
-                    run = direct or partial(self._run, steps, held)
-                    results = run(*ready)
             if from_host:
-                for result in results:
-                    result.block_until_ready()
+                return self._computed(loaded, ready)
+            return self._started(loaded, ready)
         except (TypeError, ValueError, RuntimeError) as error:
             return self._recover(error, ready)
+
+    def _started(
+        self, loaded: tuple[_Compiled, _Direct], operands: Sequence[Any]
+    ) -> tuple[Any, ...]:
+        """Run; the results may still be computed."""
+        (steps, held), direct = loaded
+        if direct is not None and has_x64():
+            found: tuple[Any, ...] = direct(*operands)
+            return found
+        with enable_x64(True):  # JAX would read 64 bits of the host, and of callbacks, as 32
+            run = direct or partial(self._run, steps, held)
+            return run(*operands)
+
+    def _computed(
+        self, loaded: tuple[_Compiled, _Direct], operands: Sequence[Any]
+    ) -> tuple[Any, ...]:
+        """Run on memory of the host, and wait until it is not read any more."""
+        copies: list[NumpyArray] = []
+        if self._large:
+            operands = self._with_copies(operands, copies)
+        results = self._started(loaded, operands)
+        for result in results:
+            result.block_until_ready()
+        if copies:
+            COPIES.give_back(copies)
         return results
 
     def _ready(self, operands: Sequence[Any]) -> tuple[Sequence[Any], bool]:
@@ -171,6 +193,21 @@ class XlaExecutable(Executable):
                 converted = list(operands) if converted is None else converted
                 converted[index] = self._from_host(index, operand)
         return (operands if converted is None else converted), from_host
+
+    def _with_copies(self, operands: Sequence[Any], copies: list[NumpyArray]) -> Sequence[Any]:
+        """Replace large arrays that XLA cannot read where they are by aligned copies.
+
+        No code may write to ``copies`` before the program has run.
+        """
+        found = list(operands)
+        for i in self._large:
+            operand = found[i]
+            if type(operand) is np.ndarray and not is_readable_in_place(operand):
+                if operand.shape != self.program.input_avals[i].shape:
+                    continue  # `_recover` says so
+                found[i] = COPIES.copy(operand)
+                copies.append(found[i])
+        return found
 
     def _from_host(self, index: int, operand: Any) -> NumpyArray:
         """Return a value of the host as an array of the dtype that the program wants."""
@@ -344,6 +381,14 @@ _OF_MEMORY = {
     "peak bytes": "peak_memory_in_bytes",
 }
 _DOUBLE = Aval((), "f64")
+
+
+def _large_inputs(program: CompiledProgram, donated: Sequence[int]) -> tuple[int, ...]:
+    """Return the inputs for whose arrays an aligned copy pays."""
+    sizes = [aval.size * aval.dtype.itemsize for aval in program.input_avals]
+    return tuple([i for i, n in enumerate(sizes) if n >= MIN_BYTES_TO_SHARE and i not in donated])
+
+
 _own_types: set[type] = set()  # the classes of arrays met so far; asking jax takes a microsecond
 
 

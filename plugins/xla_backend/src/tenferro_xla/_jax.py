@@ -34,6 +34,7 @@ __all__ = [
     "devices",
     "disable_jit",
     "enable_x64",
+    "has_x64",
     "is_array",
     "jit",
     "live_arrays",
@@ -68,7 +69,14 @@ process_count: Callable[[], int] = jax.process_count
 process_index: Callable[[], int] = jax.process_index
 constrain: Callable[[Any, Any], Any] = jax.lax.with_sharding_constraint
 VERSION = jax.__version__
+_config: Any = jax.config
 UNCONSTRAINED: Any = PartitionSpec.UNCONSTRAINED  # of a dimension that XLA splits as it likes
+
+
+def has_x64() -> bool:
+    """Return True if the user's configuration of this thread has 64 bits."""
+    found: bool = _config.jax_enable_x64
+    return found
 
 
 def setting(name: str) -> Any:

@@ -96,7 +96,7 @@ class Ready:
         self._captured = [
             run.hold(i, backend.asoperand(x, aval)) for i, (x, aval) in enumerate(rest, len(known))
         ]
-        self._deliver = deliverer(results, backend, [*known, *captured], plain)
+        self._deliver = deliverer(results, backend, [*known, *captured], plain, fresh=True)
         self._spec = out_spec
         _operands.update({type(x) for x in leaves} - _SCALARS - {Array})
 

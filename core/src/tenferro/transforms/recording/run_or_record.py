@@ -95,7 +95,8 @@ def run_or_record(
         take = chosen.asoperand
         pairs = zip(operands, avals, strict=True)
         results = program.executable(*[take(x, aval) for x, aval in pairs])
-        return deliver(results, program.output_avals, chosen, operands[:given], plain)
+        avals = program.output_avals
+        return deliverer(avals, chosen, operands[:given], plain, fresh=True)(results)
     return _run_anew(leaves, len(inputs), outputs, plain, backend)
 
 
@@ -311,14 +312,28 @@ def deliver(
 
 
 def deliverer(
-    avals: Sequence[Aval], backend: Backend, operands: Sequence[Any], plain: bool
+    avals: Sequence[Aval],
+    backend: Backend,
+    operands: Sequence[Any],
+    plain: bool,
+    fresh: bool = False,
 ) -> Callable[[Sequence[Any]], list[Any]]:
-    """``deliver`` for all calls whose operands are of these classes."""
+    """``deliver`` for all calls whose operands are of these classes.
+
+    No other code refers to results that are ``fresh``: their memory may be given away.
+    """
     if not plain:
         return lambda results: [known_array(x, a) for x, a in zip(results, avals, strict=True)]
     if backend.name != "numpy" and any([is_operand(x) and backend.owns(x) for x in operands]):
         return list
-    take = backend.to_numpy
+    takes = [backend.result_to_numpy(aval) if fresh else backend.to_numpy for aval in avals]
+    if len(set(takes)) > 1:
+        of_rank = [(take, bool(aval.shape)) for take, aval in zip(takes, avals, strict=True)]
+        return lambda results: [
+            take(x) if has_axes else take(x)[()]
+            for (take, has_axes), x in zip(of_rank, results, strict=True)
+        ]
+    take = takes[0] if takes else backend.to_numpy
     if all([aval.shape for aval in avals]):
         return lambda results: [take(x) for x in results]
     return lambda results: [
