@@ -16,7 +16,7 @@ from tenferro.computegraph import KeyView, compile_program, materialize_merge
 from tenferro_cupy import plugin
 from tenferro_cupy._backend import CupyBackend
 from tenferro_cupy.lowerings import lowerings
-from tenferro_cupy.plan import regions
+from tenferro_cupy.plan import chains, regions
 
 
 def _load(name):
@@ -32,6 +32,7 @@ fake_cupy = _load("fake_cupy")
 kernel_on_numpy = _load("kernel_on_numpy")
 #: Plans are tested without compiling each kernel for the CPU: `test_kernels_on_cpu.py` does that.
 regions.Region = kernel_on_numpy.RegionOnNumpy
+chains.Chain = kernel_on_numpy.ChainOnNumpy
 
 
 def pytest_configure(config):

@@ -491,7 +491,7 @@ class _RawModule:
     def get_function(self, name):
         from on_cpu.compiler import compiled
 
-        body = self._code[self._code.index(f"__device__ inline void {name}_element") :]
+        body = self._code[self._code.index("__device__ inline void tenferro_") :]
         function = compiled((body.rpartition("}  // namespace")[0],))[name]
 
         def launch(grid, block, arguments):

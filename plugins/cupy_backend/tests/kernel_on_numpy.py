@@ -6,13 +6,15 @@
 import re
 from functools import cache
 
+import fake_cupy
 import numpy as np
 from scipy import special
 
 from tenferro.backend import LoweringTable
-from tenferro.backend.numpy_like import lowerings
 from tenferro.primitives import Aval, DType
+from tenferro_cupy.kernels.chain import Chain
 from tenferro_cupy.kernels.region import Region
+from tenferro_cupy.lowerings import lowerings
 
 _CALL = re.compile(r"(\w+)(?:<(.*?)>)?\((.*)\)$")
 
@@ -98,13 +100,17 @@ def _line(call, operands):
 
 @cache
 def _lowered():
-    return LoweringTable("numpy", lowerings(np))
+    fake = fake_cupy.Fake()
+    records = lowerings(fake, fake_cupy.special, fake_cupy.scipy_linalg)
+    return fake, LoweringTable("cupy", records)
 
 
 def read(sized, arrays):
-    """The value of a read at computed positions: what the lowering on NumPy gives."""
+    """The value of a read at computed positions: what the lowering on CuPy gives."""
+    fake, table = _lowered()
     avals = [Aval(x.shape, x.dtype.name) for x in arrays]
-    return _lowered().lookup(sized.operation, avals)(sized.operation, *arrays)
+    operands = [fake.wrap(x) for x in arrays]
+    return table.lookup(sized.operation, avals)(sized.operation, *operands)._a
 
 
 def given(region, arrays):
@@ -131,18 +137,46 @@ def _reduced(function, value, axes):
     return np.asarray(FOLDS[function](wide, axes)).astype(value.dtype)
 
 
+class ChainOnNumpy(Chain):
+    """A chain that computes its regions with NumPy, and notes one launch."""
+
+    def __call__(self, *operands):
+        """Return the targets."""
+        cupy, arrays = self.modules.cupy, []
+
+        def again():
+            slots, arrays[:] = dict(zip(self.operands, operands, strict=True)), []
+            for member in self.members:
+                given_arrays = [slots[i] for i in member.operands]
+                if member.region is None:
+                    found = member.call(*given_arrays)
+                else:
+                    found = [cupy.wrap(x) for x in member.region.evaluated(given_arrays)]
+                    arrays.extend([*given_arrays, *found])
+                slots.update(zip(member.targets, found, strict=True))
+            return [slots[i]._a for i in self.targets], [slots[i] for i in self.targets]
+
+        _, results = again()
+        reads, writes = [x for x in arrays if x is not None], []
+        cupy.launch("kernel", reads, writes, None)
+        if cupy.captured is not None:
+            cupy.captured[-1] = (results, lambda: again()[0])
+        return results
+
+
 class RegionOnNumpy(Region):
     """A region that computes its kernel with NumPy, and notes each launch."""
 
     def __call__(self, *operands):
         """Return the outputs, then the results of reductions."""
-        cupy, kernel = self.modules.cupy, self.kernel
-        for value in kernel.outputs:
-            cupy.allocate(self.shape, kernel.dtype(value))
-
-        def again():
-            return computed(kernel, self.shape, self.axes, given(self, [x._a for x in operands]))
-
-        results = [cupy.wrap(x) for x in again()]
-        cupy.launch("kernel", operands, results, again)
+        cupy = self.modules.cupy
+        results = [cupy.wrap(x) for x in self.evaluated(operands)]
+        cupy.launch("kernel", operands, results, lambda: self.evaluated(operands))
         return results
+
+    def evaluated(self, operands):
+        """The outputs and the results of reductions, as NumPy arrays."""
+        for value in self.kernel.outputs:
+            self.modules.cupy.allocate(self.shape, self.kernel.dtype(value))
+        values = given(self, [x._a for x in operands])
+        return computed(self.kernel, self.shape, self.axes, values)

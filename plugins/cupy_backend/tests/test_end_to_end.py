@@ -5,11 +5,14 @@ import pytest
 from on_cpu import compiler
 
 import tenferro as tn
+from tenferro_cupy.kernels.chain import Chain
 from tenferro_cupy.kernels.region import Region
-from tenferro_cupy.plan import regions
+from tenferro_cupy.plan import chains, regions
 
 pytestmark = pytest.mark.skipif(compiler.COMPILER is None, reason="there is no C++ compiler")
 X = np.linspace(-2, 2, 1200).reshape(30, 40)
+
+TABLE = np.arange(9).reshape(3, 3) % 5
 
 FUNCTIONS = {
     "an energy": lambda x: np.sum(np.tanh(1.5 * x + 0.5) * np.exp(-(x**2)) + np.log1p(x**2)),
@@ -18,6 +21,14 @@ FUNCTIONS = {
     "a choice": lambda x: np.sum(np.where(x > 0.3, x**3, np.abs(x)) * np.minimum(x, 1)),
     "complex numbers": lambda x: np.sum(np.abs(np.exp(1j * x) * (x + 2j)) ** 2),
     "a reversed view": lambda x: np.sum(np.sin(x[::-1, ::2]) * x[:, 1::2]),
+    "reductions of reductions": lambda x: np.sum(np.exp(x - np.max(x, 1)[:, None]).sum(0) ** 2),
+    "columns by a table": lambda x: np.sum(
+        np.sin(x)[:, TABLE] * np.cos(x[:, :9]).reshape(-1, 3, 3)
+    ),
+    "rows that repeat": lambda x: np.sum(np.exp(x)[np.array([3, -1, 3, 0])] * x[:4]),
+    "joined and rolled": lambda x: np.sum(
+        np.roll(np.sin(x), 3, 1) * np.concatenate([x, x[:2]])[2:]
+    ),
     "a scan": lambda x: np.sum(tn.scan(lambda c, r: (np.sin(c) * r, c), x[0], x)[1]),
 }
 
@@ -26,6 +37,7 @@ FUNCTIONS = {
 def test_values_and_gradients(name, make_backend, interpreted, monkeypatch):
     """As by one call per operation"""
     monkeypatch.setattr(regions, "Region", Region)
+    monkeypatch.setattr(chains, "Chain", Chain)
     function, backend = tn.value_and_grad(FUNCTIONS[name]), make_backend()
     got = tn.jit(function, backend=backend)(X)
     assert any(str(n).startswith("tenferro_") for n, _ in backend.cupy.launches)

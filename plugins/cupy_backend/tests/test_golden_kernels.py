@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import read_cases
 
+from tenferro_cupy.kernels.chain_source import chain_text
 from tenferro_cupy.kernels.kernel import Fold, Kernel, Line
 from tenferro_cupy.kernels.layout import layout_of
 from tenferro_cupy.kernels.source import body_text
@@ -83,11 +84,28 @@ def file_of(name):
     return GOLDEN / f"{name.replace(' ', '_')}.cu"
 
 
+def text_of_chain():
+    """The sums of a x over the rows, and then x times them; a loop may repeat it."""
+    times = Line("mul({0}, {1})", (0, 1), F64)
+    sums = Kernel((F64, F64), (), (times,), (), (Fold("sum", 2),))
+    product = Kernel((F64, F64), (), (times,), (2,))
+    links = (
+        (sums, layout_of((8, 50), (1,), [(50, 1), (50, 1)], 8, False, 0)[0]),
+        (product, layout_of((8, 50), None, [(50, 1), (1, 0)], 8, False, 1)[0]),
+    )
+    return f"// a chain\n{chain_text(links)[1]}"
+
+
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_text_is_the_approved_one(name):
     assert text_of(name) == file_of(name).read_text("utf-8")
 
 
+def test_the_text_of_a_chain_is_the_approved_one():
+    assert text_of_chain() == file_of("a chain").read_text("utf-8")
+
+
 if __name__ == "__main__":
     for name in KERNELS:
         file_of(name).write_text(text_of(name), "utf-8")
+    file_of("a chain").write_text(text_of_chain(), "utf-8")

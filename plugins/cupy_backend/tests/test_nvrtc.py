@@ -7,6 +7,7 @@ import nvrtc
 import pytest
 import read_cases
 
+from tenferro_cupy.kernels.chain_source import chain_text
 from tenferro_cupy.kernels.kernel import Fold, Kernel, Line
 from tenferro_cupy.kernels.layout import layout_of
 from tenferro_cupy.kernels.source import body_text, kernel_name, translation_unit
@@ -45,20 +46,29 @@ def reductions(dtypes):
             yield kernel._replace(folds=ends), layout
 
 
-def reads():
-    """All reads at computed positions, as maps and with the sum over the first axis."""
-    for op, *arrays in read_cases.ROWS.values():
+def reads(names):
+    """Reads at computed positions: a map, with 32 and 64 bits, and the sum over the first axis."""
+    for name in names:
+        op, *arrays = read_cases.ROWS[name]
         shape = read_cases.result_of(op, arrays).shape
-        for axes in (None, (0,))[: 1 + len(shape)]:
+        for axes, farthest in ((None, 99), (None, 1 << 32), ((0,), 99))[: 2 + len(shape)]:
             kernel, _ = read_cases.kernel_of(op, arrays, axes is not None)
-            for farthest in (99, 1 << 32):
-                yield kernel, layout_of(shape, axes, [], 8, True, 1, farthest)[0]
+            yield kernel, layout_of(shape, axes, [], 8, True, 1, farthest)[0]
+
+
+def chains(dtypes):
+    """A chain of all reductions for each dtype; one of reads."""
+    for dtype in dtypes:
+        yield tuple([pair for pair in reductions([dtype]) if pair[1].vector == 1])
+    yield tuple(reads(read_cases.TYPICAL))
 
 
 @functools.cache
 def program(dtypes):
-    made = [*operations(dtypes), *reductions(dtypes), *reads()]
+    names = read_cases.TYPICAL if dtypes == TYPICAL else read_cases.ROWS
+    made = [*operations(dtypes), *reductions(dtypes), *reads(names)]
     texts = dict([(kernel_name(*pair), body_text(*pair)) for pair in made])
+    texts |= dict([chain_text(links) for links in chains(dtypes[:2])])
     return translation_unit(*texts.values()), list(texts)
 
 

@@ -14,6 +14,7 @@ from tenferro.backend.extend import source_text
 from tenferro.backend.lowering import check_result_count
 from tenferro.computegraph import check_operand_count
 from tenferro_cupy._graph import GraphRunner
+from tenferro_cupy.kernels.chain import Chain
 from tenferro_cupy.kernels.region import Region
 from tenferro_cupy.lowerings.indexing import DETERMINISTIC
 from tenferro_cupy.plan.planned import Plan
@@ -65,7 +66,7 @@ class PlanRunner:
         return "\n".join([self.plan.program.equation(i) for i in step.positions])
 
     def _provider(self, step: Step) -> str:
-        if isinstance(step.operation, Region):
+        if isinstance(step.operation, (Region, Chain)):
             return self.backend.provider
         avals = [self.plan.program.avals[i] for i in step.operands]
         return self.backend.lowerings.provider_of(step.operation, avals)
@@ -78,7 +79,7 @@ class PlanRunner:
         error.add_note(
             f"  equation   {program.equation(step.positions[-1])}    {operands}".rstrip()
         )
-        if isinstance(step.operation, Region):
+        if isinstance(step.operation, (Region, Chain)):
             error.add_note(f"  kernel     of {len(step.positions)} equations, by tenferro-cupy")
         else:
             provider = self._provider(step) or self.backend.provider or "unknown"
@@ -115,13 +116,15 @@ class CupyExecutable(Executable):
             DETERMINISTIC.reset(token)
 
     def explain(self) -> str:
-        """Return the steps as text: for a region the kernel's shape, reads, and equations."""
+        """Return the steps as text: for kernels their shapes, bytes, and equations."""
         lines = [f"{self.backend.name}: {len(self.plan.steps)} steps"]
         for step in self.plan.steps:
             equations = self.runner.equations(step).splitlines()
-            if isinstance(step.operation, Region):
+            if isinstance(step.operation, (Region, Chain)):
+                regions = getattr(step.operation, "regions", [step.operation])
+                shapes = ", ".join([str(list(region.shape)) for region in regions])
                 moved = step.operation.bytes_moved()
-                lines.append(f"  kernel over {list(step.operation.shape)}, at most {moved} bytes:")
+                lines.append(f"  kernel over {shapes}, at most {moved} bytes:")
                 lines += [f"    {text}" for text in equations]
             else:
                 lines.append(f"  {equations[0]}")

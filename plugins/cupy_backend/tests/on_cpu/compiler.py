@@ -16,7 +16,9 @@ from tenferro_cupy.kernels.source import header
 HERE = Path(__file__).parent
 COMPILER = shutil.which("g++")
 _FLAGS = ("-std=c++17", "-O1", "-fPIC", "-ffp-contract=off", "-fno-strict-aliasing", "-w")
-_SIGNATURE = re.compile(r'extern "C" __global__ void (\w+)\((.*)\) \{')
+_SIGNATURE = re.compile(
+    r'extern "C" (?:__launch_bounds__\(\d+\) )?__global__ void (\w+)\((.*)\) \{'
+)
 
 
 @functools.cache

@@ -9,6 +9,7 @@
 #define __device__
 #define __global__
 #define __forceinline__ inline
+#define __launch_bounds__(threads)
 #define __restrict__ __restrict
 #define __shared__ static
 struct dim3 { unsigned x = 1, y = 1, z = 1; };

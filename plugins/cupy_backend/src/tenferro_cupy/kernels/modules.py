@@ -6,7 +6,7 @@ where the operations alone would. Read next: ``disk.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from threading import Lock
 from typing import Any
 
@@ -36,19 +36,26 @@ class Modules:
 
     def function(self, kernel: Kernel, layout: Layout) -> Any:
         """Return the function of a kernel on the current device."""
-        device = self.cupy.cuda.Device().id
-        key = (kernel, layout, device)
+        return self.loaded(
+            (kernel, layout), lambda: (kernel_name(kernel, layout), body_text(kernel, layout))
+        )
+
+    def loaded(self, structure: Hashable, text: Callable[[], tuple[str, str]]) -> Any:
+        """Return the function on the current device that a structure stands for.
+
+        ``text`` gives its name and its text, without the headers.
+        """
+        key = (structure, self.cupy.cuda.Device().id)
         found = self._functions.get(key)
         if found is None:
             with self._lock:
                 found = self._functions.get(key)
                 if found is None:
-                    found = self._functions[key] = self._load(kernel, layout)
+                    found = self._functions[key] = self._load(*text())
         return found
 
-    def _load(self, kernel: Kernel, layout: Layout) -> Any:
-        name = kernel_name(kernel, layout)
-        source = translation_unit(body_text(kernel, layout))
+    def _load(self, name: str, body: str) -> Any:
+        source = translation_unit(body)
         path = self.disk.find(source, self._architecture(), self._compiled)
         if path is None:
             module = self.cupy.RawModule(code=source, options=OPTIONS, backend="nvrtc")

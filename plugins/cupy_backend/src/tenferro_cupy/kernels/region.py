@@ -18,7 +18,7 @@ from tenferro_cupy.kernels.layout import BLOCK, Layout, Sizes, layout_of
 from tenferro_cupy.kernels.modules import Modules
 from tenferro_cupy.kernels.reads.table import SizedRead
 
-__all__ = ["Region"]
+__all__ = ["Link", "Region"]
 
 #: bytes of the part of one element, where they are not those of the dtype
 _WIDENED = {"float16": 4, "bfloat16": 4}
@@ -31,6 +31,14 @@ class _Launch(NamedTuple):
     grid: tuple[int, int]
     integers: tuple[Any, ...]
     parts: tuple[int, ...]  # bytes of the partial results of each fold; none if one block does it
+
+
+class Link(NamedTuple):
+    """A region in a chain: its text follows from kernel and layout; integers are its arguments."""
+
+    kernel: Kernel
+    layout: Layout
+    integers: tuple[Any, ...]
 
 
 class Region:
@@ -60,6 +68,7 @@ class Region:
         self.kept = tuple([n for i, n in enumerate(shape) if axes is None or i not in axes])
         self._widest = max(DType.of(kernel.dtype(v)).itemsize for v in self._moved())
         self._launches: dict[tuple[Any, ...], _Launch] = {}
+        self._links: dict[tuple[Any, ...], Link] = {}
 
     def _moved(self) -> list[int]:
         """Return the values that are read from memory or written to it; one, if there is none."""
@@ -96,6 +105,16 @@ class Region:
         cupy, kernel = self.modules.cupy, self.kernel
         outputs = [cupy.empty(self.shape, kernel.dtype(v)) for v in kernel.outputs]
         return [*outputs, *[cupy.empty(self.kept, kernel.dtype(f.value)) for f in kernel.folds]]
+
+    def link(self, operands: Sequence[Any]) -> Link:
+        """Return the region as a part of a chain, which one block of threads computes."""
+        key = tuple([x.strides for x in operands])
+        found = self._links.get(key)
+        if found is None:
+            layout, sizes = self.layout_for(operands, is_aligned=False)
+            integers = self.modules.integers(sizes.arguments, layout.integer)
+            found = self._links[key] = Link(self.kernel, layout, integers)
+        return found
 
     def _partial_results(self, launch: _Launch) -> list[Any]:
         if not launch.parts:

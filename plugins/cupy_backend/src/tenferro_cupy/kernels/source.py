@@ -15,7 +15,10 @@ from tenferro_cupy.kernels.kernel import Kernel, c_type
 from tenferro_cupy.kernels.layout import BLOCK, Layout
 from tenferro_cupy.kernels.reads.read import Names
 
-__all__ = ["Parameter", "body_text", "header", "kernel_name", "parameters", "translation_unit"]
+__all__ = [
+    "Parameter", "accumulation", "body_text", "element_text", "fold_type", "header", "indented",
+    "kernel_name", "map_loop", "parameters", "threads_of_one_result", "translation_unit",
+]  # fmt: skip
 
 _HEADERS = ("types", "arithmetic", "functions", "special", "complex", "indexing", "folds")
 
@@ -68,7 +71,7 @@ def parameters(kernel: Kernel, layout: Layout) -> list[Parameter]:
         for i, f in enumerate(kernel.folds)
     ]
     if kernel.folds:
-        found += [Parameter(f"{_fold(kernel, i)}::part*", f"parts{i}") for i in _folds(kernel)]
+        found += [Parameter(f"{fold_type(kernel, i)}::part*", f"parts{i}") for i in _folds(kernel)]
         found.append(Parameter("u32*", "counters"))
     return found + [Parameter(layout.integer, name) for name in _integers(kernel, layout)]
 
@@ -105,7 +108,8 @@ def _folds(kernel: Kernel) -> range:
     return range(len(kernel.folds))
 
 
-def _fold(kernel: Kernel, i: int) -> str:
+def fold_type(kernel: Kernel, i: int) -> str:
+    """Return the type of a reduction."""
     fold = kernel.folds[i]
     return f"{fold.function}<{c_type(kernel.dtype(fold.value))}>"
 
@@ -113,10 +117,10 @@ def _fold(kernel: Kernel, i: int) -> str:
 def _text(kernel: Kernel, layout: Layout, name: str) -> str:
     declared = ", ".join([f"{p.type} {p.name}" for p in parameters(kernel, layout)])
     lines = [
-        _element(kernel, name),
+        element_text(kernel, name),
         f'extern "C" __global__ void {name}({declared}) {{',
         *(
-            _indented(
+            indented(
                 _reduction(kernel, layout, name) if kernel.folds else _map(kernel, layout, name)
             )
         ),
@@ -125,14 +129,15 @@ def _text(kernel: Kernel, layout: Layout, name: str) -> str:
     return "\n".join(lines)
 
 
-def _indented(lines: list[str]) -> list[str]:
+def indented(lines: list[str]) -> list[str]:
+    """Return lines of an inner block."""
     return [f"  {line}" if line else line for line in lines]
 
 
 # ---- one element ---------------------------------------------------------------------------------
 
 
-def _element(kernel: Kernel, name: str) -> str:
+def element_text(kernel: Kernel, name: str) -> str:
     """Return the function that computes one element; what is kept is written to references."""
     given = kernel.given
     takes = [f"{c_type(d)} v{i}" for i, d in enumerate(given)]
@@ -161,13 +166,19 @@ def _map(kernel: Kernel, layout: Layout, name: str) -> list[str]:
         f"const {index} first = {index}(blockIdx.x) * blockDim.x + threadIdx.x;",
         f"const {index} step = {index}(gridDim.x) * blockDim.x;",
     ]
+    return lines + map_loop(kernel, layout, name)
+
+
+def map_loop(kernel: Kernel, layout: Layout, name: str) -> list[str]:
+    """Return the loop of one thread over its elements, from ``first`` in steps of ``step``."""
+    index, lines = layout.integer, []
     begin = "first"
     if layout.vector > 1:
         lines += _packed_loop(kernel, layout, name, f"count / {layout.vector}", [])
         begin = f"count / {layout.vector} * {layout.vector} + first"
     lines.append(f"for ({index} i = {begin}; i < count; i += step) {{")
-    lines += _indented(_places(layout, "i", "kept", 0, layout.kept))
-    lines += _indented(_read_lines(kernel, layout))
+    lines += indented(_places(layout, "i", "kept", 0, layout.kept))
+    lines += indented(_read_lines(kernel, layout))
     read = [f"in{i}[{_at(layout, i, 'i')}]" for i in range(len(kernel.operands))]
     kept = [f"out{i}[i]" for i in range(len(kernel.outputs))]
     return [*lines, f"  {_call(kernel, name, read, kept)}", "}"]
@@ -226,25 +237,23 @@ def _at(layout: Layout, array: int, linear: str) -> str:
 
 def _reduction(kernel: Kernel, layout: Layout, name: str) -> list[str]:
     index, folds = layout.integer, _folds(kernel)
-    group = "threadIdx.x / lanes" if layout.kind != "columns" else "threadIdx.x % groups"
-    lane = "threadIdx.x % lanes" if layout.kind != "columns" else "threadIdx.x / groups"
-    stride = "1" if layout.kind != "columns" else "groups"
+    group, lane, stride = threads_of_one_result(layout)
     lines = [
         f"const int groups = blockDim.x / lanes, lane = {lane}, stride = {stride};",
         f"const {index} o = {index}(blockIdx.x) * groups + {group};",
         f"const {index} first = {index}(blockIdx.y) * lanes + lane;",
         f"const {index} step = {index}(gridDim.y) * lanes;",
-        *[f"__shared__ {_fold(kernel, i)}::part shared{i}[{BLOCK}];" for i in folds],
-        *[f"{_fold(kernel, i)}::part a{i} = {_fold(kernel, i)}::start();" for i in folds],
+        *[f"__shared__ {fold_type(kernel, i)}::part shared{i}[{BLOCK}];" for i in folds],
+        *[f"{fold_type(kernel, i)}::part a{i} = {fold_type(kernel, i)}::start();" for i in folds],
         "if (o < results) {",
-        *_indented(_accumulation(kernel, layout, name)),
+        *indented(accumulation(kernel, layout, name)),
         "}",
     ]
     across = [
-        f"a{i} = across<{_fold(kernel, i)}>(a{i}, shared{i}, threadIdx.x, lane, lanes, stride);"
+        f"a{i} = across<{fold_type(kernel, i)}>(a{i}, shared{i}, threadIdx.x, lane, lanes, stride);"
         for i in folds
     ]
-    written = [f"result{i}[o] = {_fold(kernel, i)}::result(a{i});" for i in folds]
+    written = [f"result{i}[o] = {fold_type(kernel, i)}::result(a{i});" for i in folds]
     return [
         *lines,
         *across,
@@ -264,10 +273,10 @@ def _reduction(kernel: Kernel, layout: Layout, name: str) -> list[str]:
         "__syncthreads();",
         "if (!is_last) return;",
         "__threadfence();",
-        *[f"a{i} = {_fold(kernel, i)}::start();" for i in folds],
+        *[f"a{i} = {fold_type(kernel, i)}::start();" for i in folds],
         f"for ({index} part = lane; o < results && part < gridDim.y; part += lanes) {{",
         *[
-            f"  a{i} = {_fold(kernel, i)}::combine(a{i}, parts{i}[part * results + o]);"
+            f"  a{i} = {fold_type(kernel, i)}::combine(a{i}, parts{i}[part * results + o]);"
             for i in folds
         ],
         "}",
@@ -276,11 +285,18 @@ def _reduction(kernel: Kernel, layout: Layout, name: str) -> list[str]:
     ]
 
 
-def _accumulation(kernel: Kernel, layout: Layout, name: str) -> list[str]:
+def threads_of_one_result(layout: Layout) -> tuple[str, str, str]:
+    """Return a thread's group and its lane, and the distance between the lanes of a group."""
+    if layout.kind == "columns":
+        return "threadIdx.x % groups", "threadIdx.x / groups", "groups"
+    return "threadIdx.x / lanes", "threadIdx.x % lanes", "1"
+
+
+def accumulation(kernel: Kernel, layout: Layout, name: str) -> list[str]:
     """Return the loop of one lane over its share of the elements."""
     index = layout.integer
     folded = [
-        f"a{i} = {_fold(kernel, i)}::combine(a{i}, {_fold(kernel, i)}::of(y{i}));"
+        f"a{i} = {fold_type(kernel, i)}::combine(a{i}, {fold_type(kernel, i)}::of(y{i}));"
         for i in _folds(kernel)
     ]
     lines, begin = [], "first"
@@ -289,8 +305,8 @@ def _accumulation(kernel: Kernel, layout: Layout, name: str) -> list[str]:
         begin = f"length / {layout.vector} * {layout.vector} + first"
     lines += _places(layout, "o", "kept", 0, layout.kept)
     lines.append(f"for ({index} r = {begin}; r < length; r += step) {{")
-    lines += _indented(_places(layout, "r", "reduced", layout.kept, layout.reduced))
-    lines += _indented(_read_lines(kernel, layout))
+    lines += indented(_places(layout, "r", "reduced", layout.kept, layout.reduced))
+    lines += indented(_read_lines(kernel, layout))
     lines += [f"  {c_type(kernel.dtype(f.value))} y{i};" for i, f in enumerate(kernel.folds)]
     arrays = len(kernel.operands)
     read = [f"in{i}[{_at(layout, i, 'r')}]" for i in range(arrays)]

@@ -15,6 +15,7 @@ from tenferro.backend.lowering import LoweringTable
 from tenferro.computegraph import CompiledProgram
 from tenferro.primitives import BroadcastInDim, Constant
 from tenferro_cupy.kernels.modules import Modules
+from tenferro_cupy.plan.chains import chained
 from tenferro_cupy.plan.regions import fused
 from tenferro_cupy.plan.step import Run, Step
 
@@ -70,6 +71,7 @@ def make_plan(
     if not _has_effects(program):
         constants = _constants(program)
         steps = fused(steps, program.avals, set(program.outputs), constants, modules)
+        steps = chained(steps, program.avals, set(program.outputs), constants, modules)
     steps = _without_unread(steps, program.outputs)
     slots: list[Any] = [None] * program.slot_count
     read = {i for step in steps for i in step.operands} | set(program.outputs)

@@ -1,7 +1,7 @@
 """Groups of steps become regions, one kernel each.
 
 ``tenferro.backend.regions`` chooses the groups. Reductions of one group over other axes than most
-get a kernel of their own. Read next: ``bodies.py``.
+get a kernel of their own. Read next: ``chains.py``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tenferro_cupy.kernels.modules import Modules
 from tenferro_cupy.kernels.region import Region
 from tenferro_cupy.plan.step import Step
 
-__all__ = ["fused"]
+__all__ = ["alone", "fused"]
 
 _NEVER = 1 << 62  # elements above which one operation is a region: CuPy has a kernel for it
 #: A launch takes 4 KiB of parameters; each operand has a pointer and a stride for every axis.
@@ -58,6 +58,21 @@ def fused(
     return in_order(placed.values())
 
 
+def alone(
+    step: Step, avals: Sequence[Aval], constants: Mapping[int, Any], modules: Modules
+) -> Step | None:
+    """Return a step that is in no group as a region; None if no kernel can have it."""
+    if step.reduced_axes is not None:
+        shape = avals[step.operands[0]].shape
+        return _Builder(Group(1, shape), avals, set(), constants, modules).fold_alone(step)
+    if step.call is None and step.read is None:
+        return None
+    group = Group[Step](1, avals[step.targets[0]].shape)
+    group.members.append((0, step))
+    (made,) = _Builder(group, avals, set(step.targets), constants, modules).steps()
+    return made
+
+
 class _Builder:
     """Makes the steps of one group: a region, and one for each other set of reduced axes."""
 
@@ -91,7 +106,7 @@ class _Builder:
         if len(arrays) + sum([len(step.operands) for step in self.reads]) > _MAX_OPERANDS:
             return [*self.members, *self.folds, *self.others]
         numbers = [i for i in read if i in self.constants]
-        return [self._region(arrays, numbers), *[self._fold_alone(step) for step in self.others]]
+        return [self._region(arrays, numbers), *[self.fold_alone(step) for step in self.others]]
 
     def _region(self, arrays: Sequence[int], numbers: Sequence[int]) -> Step:
         given = (*arrays, *numbers, *[step.targets[0] for step in self.reads])
@@ -120,7 +135,8 @@ class _Builder:
         operands = (*arrays, *[i for step in self.reads for i in step.operands])
         return self._step(region, operands, targets, [*self.members, *self.folds])
 
-    def _fold_alone(self, step: Step) -> Step:
+    def fold_alone(self, step: Step) -> Step:
+        """Return a reduction as a region of its own."""
         (slot,) = step.operands
         kernel = Kernel((self._dtype(slot),), (), (), (), (_fold(step, 0),))
         region = Region(self.modules, kernel, self.group.shape, step.reduced_axes, ())
