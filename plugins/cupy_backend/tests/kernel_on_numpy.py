@@ -41,7 +41,10 @@ def _logistic(x):
 def _divided(x, y):
     if x.dtype.kind not in "iu":
         return x / y
-    return np.trunc(x / np.where(y == 0, 1, y)).astype(x.dtype) if x.dtype.itemsize < 8 else x // y
+    divisor = np.where(y == 0, 1, y)
+    quotient = x // divisor
+    truncated = quotient + ((quotient < 0) & (quotient * divisor != x))
+    return np.where(y == 0, 0, truncated).astype(x.dtype)
 
 
 def _shifted(shift):
