@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tenferro import primitives as tp
 from tenferro_numpy.execution.codegen_chunks import FILENAME
+from tenferro_numpy.row_blocks import find
 from tenferro_numpy.row_blocks.run import Blocked
 
 ROWS, TILE = 60, 64  # a cache of 4,096 bytes; arrays of 60 rows of 10 float64 are 4,800
@@ -319,6 +320,23 @@ def test_what_is_no_gain_hides_no_block_behind_it(backend, program):
     found, (result,) = run(backend, program(function, x), [x])
     assert len(found) == 1
     np.testing.assert_allclose(result, softened_of(x * x.sum()), rtol=1e-12)
+
+
+@pytest.mark.parametrize("links", [20, 60])
+def test_a_chain_of_products_is_not_searched_link_by_link(program, monkeypatch, links):
+    """The number of searches does not grow with the chain."""
+
+    def chain(x, a):
+        for _ in range(links):  # contracts the rows, so that each link ends a block of the last one
+            x = tp.dot_general(x, a, (0,), (0,))
+        return x
+
+    searches = []
+    search = find._Search
+    monkeypatch.setattr(find, "_Search", lambda *args: searches.append(1) or search(*args))
+    x = samples(columns=ROWS)
+    assert not find.find_blocks(program(chain, x, x), 1 << 18)
+    assert 1 <= len(searches) <= 4
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])

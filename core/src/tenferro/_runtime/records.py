@@ -61,8 +61,8 @@ def _completed(cls: Any, values: tuple[Any, ...], named: dict[str, Any]) -> list
     """Return the values of all fields, in order."""
     fields: tuple[str, ...] = cls._fields
     rest = fields[len(values) :]
-    unknown = [name for name in named if name not in rest]
-    if unknown or len(values) > len(fields):
+    if len(values) > len(fields) or not named.keys() <= set(rest):
+        unknown = [name for name in named if name not in rest]
         what = f"has no field {unknown[0]!r} left" if unknown else f"has {len(fields)} fields"
         raise TypeError(f"{cls.__name__} {what}; got {len(values)} values and {[*named]}")
     found = {**cls._field_defaults, **named}

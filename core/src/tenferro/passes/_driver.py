@@ -12,9 +12,11 @@ Read next: ``rewrites/arithmetic.py``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache, partial
 from importlib import import_module
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from tenferro._runtime import CollectorPaused
@@ -38,6 +40,7 @@ FISSION, PRODUCTS = "fission", "product_fission"
 _SPLITTING = frozenset((FISSION, PRODUCTS))
 _NEEDING_MEMORY = _SPLITTING | {PACKS}  # for the rows of what is split, and for all parts at once
 _FACTORIZED = frozenset(("std::lu", "std::slogdet"))
+_CHECKPOINT = frozenset(("std::checkpoint",))
 _CONTROL = frozenset(("std::checkpoint", "std::scan", "std::switch", "std::while_loop"))
 _MIN_PRODUCTS = 2
 _MIN_ELEMENTS = 1 << 12  # of an operand of a product that may be worth sharing
@@ -108,7 +111,7 @@ def _rewritten(
     if ROLL in names:
         graph, counts[ROLL] = _rolled(graph, can)
     has_control = LOOPS in names and _has_control(graph)
-    if has_control:
+    if has_control and _has(graph, _CHECKPOINT):
         checkpoints = import_module("tenferro.passes.rewrites.checkpoints")
         graph = checkpoints.without_checkpoints(graph)
     joined = 0
@@ -195,6 +198,8 @@ def _with_shared_products(
     counts: dict[str, int],
 ) -> MaterializedGraph:
     """Multiply matrices once for products that differ in their order, if there are large ones."""
+    if _census(graph)[DotGeneral] < _MIN_PRODUCTS:
+        return graph
     products = [node for node in graph.nodes if type(node[0]) is DotGeneral]
     sizes = [max([graph.avals[i].size for i in node[1]]) for node in products]
     if sum([size >= _MIN_ELEMENTS for size in sizes]) < _MIN_PRODUCTS:
@@ -239,7 +244,12 @@ def _has_control(graph: MaterializedGraph) -> bool:
 
 def _has(graph: MaterializedGraph, keys: frozenset[str]) -> bool:
     """Return True if a graph has one of these operations."""
-    return not keys.isdisjoint([getattr(node[0], "key", "") for node in graph.nodes])
+    return not keys.isdisjoint([getattr(cls, "key", "") for cls in _census(graph)])
+
+
+def _census(graph: MaterializedGraph) -> Counter[type]:
+    """Count the equations of a graph by the class of their operations."""
+    return Counter(map(type, map(itemgetter(0), graph.nodes)))
 
 
 def _in_memory(
@@ -277,7 +287,7 @@ def _with_joined_paddings(
 
     If any were joined, the values are numbered with gaps.
     """
-    if sum([type(node[0]) is Pad for node in graph.nodes]) < 2:
+    if _census(graph)[Pad] < 2:
         return graph, 0
     paddings = import_module("tenferro.passes.rewrites.paddings")
     found: tuple[MaterializedGraph, int] = paddings.with_joined_paddings(graph, can)
@@ -286,6 +296,8 @@ def _with_joined_paddings(
 
 def _packed(graph: MaterializedGraph) -> tuple[MaterializedGraph, int]:
     """Do once what is done to each part of an array; the code loads if two parts are read."""
+    if _census(graph)[Slice] < 2:
+        return graph, 0
     parts = [node[1][0] for node in graph.nodes if type(node[0]) is Slice]
     if len(parts) == len(set(parts)):
         return graph, 0

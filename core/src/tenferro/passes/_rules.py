@@ -24,8 +24,9 @@ Entry = tuple[frozenset[type] | None, bool, str, Rule]
 Kinds = tuple[Any, ...]
 Found = Sequence[tuple[str, Rule]]
 _NO_ENTRIES: list[Entry] = []
-#: passes in their order, and the entries of their rules by class of operation
-_Known = tuple[list["PassRules | LazyRules"], dict[type, list[Entry]]]
+#: passes in their order, the entries of their rules by class of operation, and the keys of the
+#: operations with which more rules load
+_Known = tuple[list["PassRules | LazyRules"], dict[type, list[Entry]], frozenset[str]]
 
 
 class PassRules:
@@ -33,8 +34,8 @@ class PassRules:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._by_class: dict[type, list[Entry]] = {}
-        self._by_kind: list[tuple[Callable[[type], bool], Entry]] = []
+        self.by_class: dict[type, list[Entry]] = {}
+        self.by_kind: list[tuple[Callable[[type], bool], Entry]] = []
 
     def of(
         self, *classes: type, reads: Sequence[type] | None = None, every: bool = False
@@ -43,7 +44,7 @@ class PassRules:
 
         def register(rule: Rule) -> Rule:
             for cls in classes:
-                self._by_class.setdefault(cls, []).append(self._entry(rule, reads, every))
+                self.by_class.setdefault(cls, []).append(self._entry(rule, reads, every))
             return rule
 
         return register
@@ -57,7 +58,7 @@ class PassRules:
         """Register a rule for the classes of operations that are of a kind."""
 
         def register(rule: Rule) -> Rule:
-            self._by_kind.append((kind, self._entry(rule, reads, every)))
+            self.by_kind.append((kind, self._entry(rule, reads, every)))
             return rule
 
         return register
@@ -67,9 +68,9 @@ class PassRules:
 
     def about(self, cls: type) -> list[Entry]:
         """Return the rules for a class."""
-        found = self._by_class.get(cls, _NO_ENTRIES)
-        if self._by_kind:
-            found = found + [entry for kind, entry in self._by_kind if kind(cls)]
+        found = self.by_class.get(cls, _NO_ENTRIES)
+        if self.by_kind:
+            found = found + [entry for kind, entry in self.by_kind if kind(cls)]
         return found
 
 
@@ -99,37 +100,48 @@ class RuleTable(dict[Kinds, Found]):
 
     def __init__(self, passes: Sequence[PassRules | LazyRules]) -> None:
         super().__init__()
-        self._known: _Known = [*passes], {}  # replaced as a whole: threads may share a table
-        lazy = [rules for rules in passes if isinstance(rules, LazyRules)]
-        self._triggers = frozenset().union(*[rules.keys for rules in lazy])
+        self._known = known_of([*passes])  # replaced as a whole: threads may share a table
 
     def __missing__(self, kinds: Kinds) -> Found:
-        makers = kinds[1] if type(kinds[1]) is frozenset else frozenset(kinds[1:])
         cls = kinds[0]
-        keys = [getattr(each, "key", "") for each in (cls, *makers)]
-        if not self._triggers.isdisjoint(keys):
-            self._load(keys)
-        passes, by_class = self._known
-        entries = by_class.get(cls)
-        if entries is None:
-            loaded = [rules for rules in passes if isinstance(rules, PassRules)]
-            entries = by_class[cls] = [entry for rules in loaded for entry in rules.about(cls)]
+        makers = kinds[1] if type(kinds[1]) is frozenset else kinds[1:]
+        entries = self._entries_about(cls)
+        for maker in makers:
+            if maker not in self._known[1]:
+                self._entries_about(maker)
+                entries = self._entries_about(cls)  # more rules may have loaded
         found = self[kinds] = tuple(
             [
                 (name, rule)
                 for reads, every, name, rule in entries
                 if reads is None
-                or (makers <= reads if every and makers else not reads.isdisjoint(makers))
+                or (reads.issuperset(makers) if every and makers else not reads.isdisjoint(makers))
             ]
         )
         return found
 
-    def _load(self, keys: Sequence[str]) -> None:
-        """Load the passes that look at operations with these keys."""
-        passes = [
-            rules if isinstance(rules, PassRules) or rules.keys.isdisjoint(keys) else rules.load()
-            for rules in self._known[0]
-        ]
-        self._known = passes, {}
-        lazy = [rules for rules in passes if isinstance(rules, LazyRules)]
-        self._triggers = frozenset().union(*[rules.keys for rules in lazy])
+    def _entries_about(self, cls: type) -> list[Entry]:
+        """Return the rules for a class; load those of passes that wait for its operations."""
+        passes, by_class, waiting = self._known
+        entries = by_class.get(cls)
+        if entries is not None:
+            return entries
+        key = getattr(cls, "key", "")
+        if key in waiting:
+            loaded = [
+                rules.load() if type(rules) is LazyRules and key in rules.keys else rules
+                for rules in passes
+            ]
+            self._known = passes, by_class, _ = known_of(loaded)
+        entries = []
+        for rules in passes:
+            if type(rules) is PassRules and (cls in rules.by_class or rules.by_kind):
+                entries += rules.about(cls)
+        by_class[cls] = entries
+        return entries
+
+
+def known_of(passes: list[PassRules | LazyRules]) -> _Known:
+    """Return what a table knows of these passes before it meets an operation."""
+    lazy = [rules.keys for rules in passes if type(rules) is LazyRules]
+    return passes, {}, frozenset().union(*lazy)

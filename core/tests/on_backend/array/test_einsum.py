@@ -217,6 +217,43 @@ def test_the_path_and_its_cost_are_those_of_opt_einsum():
     assert info.largest_intermediate == theirs.largest_intermediate
 
 
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+CHAIN = [LETTERS[i : i + 2] for i in range(16)]
+SITES = [*zip(LETTERS, LETTERS[10:18], LETTERS[1:], strict=False)]
+NETWORKS = {
+    "chain of three": (["ab", "bc", "cd"], "ad"),
+    "chain of four": (["ab", "bc", "cd", "de"], "ae"),
+    "equal labels": (["ab", "ab", "bc", "bc"], "ac"),
+    "outer product": (["a", "b", "c"], "abc"),
+    "sums of one operand": (["ab", "cd", "ef", "b"], "c"),
+    "numbers": (["", "ab", ""], ""),
+    "long chain": (CHAIN, "aq"),
+    "ring": ([*CHAIN, "qa"], ""),
+    "star": ([f"a{x}" for x in LETTERS[1:17]], LETTERS[1:4]),
+    "label of all": ([f"z{pair}" for pair in CHAIN], "a"),
+    "many numbers and equal labels": (["", "ab", "bc"] * 5, "ac"),
+    "matrix product states": (
+        [t for a, p, b in SITES for t in (a + p + b, a.upper() + p + b.upper())],
+        "",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_orders_that_are_found_here_cost_no_more_than_those_of_opt_einsum(name):
+    """For few operands and for many, with sizes that differ."""
+    contract_path = pytest.importorskip("opt_einsum").contract_path
+    terms, output = NETWORKS[name]
+    shapes = [tuple(2 + ord(label) % 3 for label in term) for term in terms]
+    subscripts = f"{','.join(terms)}->{output}"
+    xs = [np.ones(shape) for shape in shapes]
+    theirs, _ = contract_path(subscripts, *shapes, shapes=True)
+    _, found = path_of(subscripts, *xs)
+    _, given = path_of(subscripts, *xs, optimize=theirs)
+    assert found.flops <= given.flops
+    np.testing.assert_allclose(einsum(subscripts, *xs), einsum(subscripts, *xs, optimize=theirs))
+
+
 def test_a_path_may_be_given_back():
     xs = [sample("float64", shape) for shape in SHAPES]
     path, _ = path_of(PRODUCT, *xs)
@@ -238,19 +275,21 @@ def test_the_printed_path(golden):
 def test_a_path_is_searched_once_per_shapes(monkeypatch):
     paths = pytest.importorskip("opt_einsum.paths")
     searches = []
-    search = lambda *args: searches.append(args) or [(0, 1), (0, 1)]  # noqa: E731
+    search = lambda *args: searches.append(args) or [(0, 1)] * 4  # noqa: E731
     monkeypatch.setattr(paths, "get_path_fn", lambda name: search)
     for size in (7, 7, 8, 7):
-        einsum("xy,yz,zw->xw", *[np.ones((size, size))] * 3)
+        einsum("xy,yz,zw,wu,uv->xv", *[np.ones((size, size))] * 5)
     assert len(searches) == 2
 
 
-def test_opt_einsum_is_imported_for_three_operands_only():
+def test_opt_einsum_is_imported_only_where_its_own_methods_are_wanted():
     code = """
 import sys, numpy as np, tenferro as tn
 x = tn.asarray(np.ones((2, 2)))
-np.einsum("ij,jk", x, x); print("opt_einsum" in sys.modules)
-np.einsum("ij,jk,kl", x, x, x); print("opt_einsum" in sys.modules)
+np.einsum("ij,jk", x, x); np.einsum("ij,jk,kl,lm", x, x, x, x)
+np.einsum(*[part for i in range(20) for part in (x, [i, i + 1])])
+print("opt_einsum" in sys.modules)
+np.einsum("ij,jk,kl,lm,mn", x, x, x, x, x); print("opt_einsum" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "True"]

@@ -7,11 +7,11 @@ Read next: `callback.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings, LoweringTable, takes_table
 from tenferro.backend.numpy_like._common import native_dtype
-from tenferro.backend.numpy_like.offload import array_in_file
 from tenferro.computegraph import CompiledProgram, compile_program
 from tenferro.primitives import StepLimitError
 from tenferro.primitives.control import Bound, Checkpoint, Scan, Switch, WhileLoop
@@ -100,7 +100,7 @@ def looped(op: Scan, body: Body, xp: Any, xs: Sequence[Any]) -> list[Any]:
         shape, dtype = (op.length, *avals[i].shape), native_dtype(xp, avals[i].dtype)
         in_file = op.offload is not None and i in op.offloaded
         stacks[i] = (
-            array_in_file(xp, op.offload or "", shape, xp.dtype(dtype))
+            _files().array_in_file(xp, op.offload or "", shape, xp.dtype(dtype))
             if in_file
             else xp.empty(shape, dtype)
         )
@@ -111,6 +111,11 @@ def looped(op: Scan, body: Body, xp: Any, xs: Sequence[Any]) -> list[Any]:
         for i, stack in stacks.items():
             stack[k] = found[i]
     return [stacks[i] if i >= count else carry[i] for i in op.outputs]
+
+
+def _files() -> Any:
+    """Import what stores rows in files, which few loops do; `tempfile` is slow to load."""
+    return import_module("tenferro.backend.numpy_like.offload")
 
 
 def branch_of(index: Any, count: int) -> int:

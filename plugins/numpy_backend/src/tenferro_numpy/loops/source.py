@@ -19,12 +19,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
+from importlib import import_module
 from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
 
-from tenferro.backend.numpy_like.offload import array_in_file
 from tenferro_numpy.ir.expression import Expression, simple
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.loops.plan import COPIED, SHIFTED, LoopPlan, LoopPlanner, Row
@@ -119,7 +119,8 @@ class LoopSource:
         roles = self.planner.roles
         if output not in roles.in_file:
             return self.array(("count", *aval.shape), aval.dtype)
-        made = self.bind(partial(array_in_file, np, roles.directory))
+        files = import_module("tenferro.backend.numpy_like.offload")  # few loops store rows there
+        made = self.bind(partial(files.array_in_file, np, roles.directory))
         sizes = ", ".join(["count", *map(str, aval.shape)])
         return f"{made}(({sizes},), {self.bind(np.dtype(aval.dtype.name))})"
 

@@ -10,7 +10,7 @@ Read next: `row_blocks/run.py`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -42,6 +42,7 @@ _MOVES_PER_PART = 2  # a partial result is written, and added up: twice what els
 _SHIFT_OF_LINE = 10  # 1/2¹⁰ of the cache in bytes: elements for which a line is worth its call
 _MAX_EXTENTS_COMPARED = 4  # that hold the most bytes
 _MAX_SEARCHES = 32  # walks through a program; each may find a block
+_MAX_VAIN_SEARCHES = 4  # of one extent in a row that find no block, as in a chain of products
 _BETWEEN_REGIONS = (DotGeneral, *REDUCTIONS)
 
 
@@ -101,30 +102,63 @@ class Block(NamedTuple):
 
 def find_blocks(program: CompiledProgram, cache: int) -> list[Block]:
     """Find the parts of a program that are worth it, for a cache of this size."""
-    found: list[Block] = []
-    block_of: dict[int, int] = {}  # position → number of the block
-    walks = iter(range(_MAX_SEARCHES))
     extents = _extents(program, cache)
     entries = _entries(program) if extents else []
     acting = {extent: _acting_by_rows(entries, extent, cache) for extent in extents}
+    first: dict[int, _Search] = {}
     if len(acting) > 1:
-        acting = _most_saving_first(program, acting, cache)
-    for extent, rows in acting.items():
-        sizes = {position: _written(program, position) for position in rows}
-        left = rows.keys() - block_of.keys()
-        for _ in walks:
-            if sum([sizes[position] for position in left]) <= cache:
-                break
-            search = _Search(program, extent, cache, {i: rows[i] for i in left})
-            left -= search.members.keys()
-            joined = {**block_of, **dict.fromkeys(search.members, len(found))}
-            block = search.block()
-            if block is not None and _has_order(program, joined):
-                found.append(block)
-                block_of = joined
-            if not search.members:
-                break
-    return found
+        compared = list(acting)[:_MAX_EXTENTS_COMPARED]
+        first = {extent: _Search(program, extent, cache, acting[extent]) for extent in compared}
+    chosen = _Chosen(program)
+    walks = iter(range(_MAX_SEARCHES))
+    for extent in _most_saving_first(first, acting):
+        _find_along(extent, acting[extent], chosen, walks, cache, first.get(extent))
+    return chosen.blocks
+
+
+def _find_along(
+    extent: int,
+    rows: Mapping[int, ByRows],
+    chosen: _Chosen,
+    walks: Iterator[int],
+    cache: int,
+    first: _Search | None,
+) -> None:
+    """Add the blocks of rows of one extent; ``first`` is the search through all instructions."""
+    sizes = {position: _written(chosen.program, position) for position in rows}
+    left = rows.keys() - chosen.block_of.keys()
+    vain = 0
+    for _ in walks:
+        if vain >= _MAX_VAIN_SEARCHES or sum([sizes[position] for position in left]) <= cache:
+            break
+        search = first
+        if search is None or len(left) < len(rows):
+            search = _Search(chosen.program, extent, cache, {i: rows[i] for i in left})
+        left -= search.members.keys()
+        vain = 0 if chosen.add(search) else vain + 1
+        if not search.members:
+            break
+
+
+class _Chosen:
+    """The blocks of a program that were found so far; ``block_of`` numbers them by position."""
+
+    def __init__(self, program: CompiledProgram) -> None:
+        self.program = program
+        self.blocks: list[Block] = []
+        self.block_of: dict[int, int] = {}
+
+    def add(self, search: _Search) -> bool:
+        """Add what a search found, if it is a block that can run as a whole together with the others."""
+        block = search.block()
+        if block is None:
+            return False
+        joined = {**self.block_of, **dict.fromkeys(search.members, len(self.blocks))}
+        if not _has_order(self.program, joined):
+            return False
+        self.blocks.append(block)
+        self.block_of = joined
+        return True
 
 
 def _entries(program: CompiledProgram) -> list[tuple[int, tuple[Any, ...]]]:
@@ -139,20 +173,15 @@ def _entries(program: CompiledProgram) -> list[tuple[int, tuple[Any, ...]]]:
     ]
 
 
-def _most_saving_first(
-    program: CompiledProgram, acting: dict[int, dict[int, ByRows]], cache: int
-) -> dict[int, dict[int, ByRows]]:
+def _most_saving_first(first: Mapping[int, _Search], extents: Iterable[int]) -> Iterable[int]:
     """Return the extents in the order of the bytes that their first blocks would save.
 
-    Extents of small arrays keep their order behind the first few.
+    Extents of small arrays, which are not among the ``first``, keep their order behind these.
     """
-    compared = list(acting)[:_MAX_EXTENTS_COMPARED]
-    blocks = {
-        extent: _Search(program, extent, cache, acting[extent]).block() for extent in compared
-    }
+    blocks = {extent: search.block() for extent, search in first.items()}
     saved = {extent: block.saved for extent, block in blocks.items() if block is not None}
-    order = sorted(compared, key=lambda extent: saved.get(extent, 0), reverse=True)
-    return {extent: acting[extent] for extent in dict.fromkeys([*order, *acting])}
+    order = sorted(first, key=lambda extent: saved.get(extent, 0), reverse=True)
+    return dict.fromkeys([*order, *extents])
 
 
 def _acting_by_rows(

@@ -1,9 +1,9 @@
 """In which order operands are contracted in pairs.
 
-Two operands leave no choice. For more, ``opt_einsum`` chooses a path (Smith and Gray, *opt_einsum*,
-JOSS 3(26) 753, 2018; it is imported then), or the user gives one; a step of three or more operands
-is contracted in pairs too. Positions become numbers that stay: operands are 0 … n-1, and the
-result of pair p is n + p. Read next: ``_steps.py``.
+Two operands leave no choice. For more, ``_search.py`` or ``opt_einsum`` (Smith and Gray,
+*opt_einsum*, JOSS 3(26) 753, 2018; it is imported then) chooses a path, or the user gives one; a
+step of three or more operands is contracted in pairs too. Positions become numbers that stay:
+operands are 0 … n-1, and the result of pair p is n + p. Read next: ``_steps.py``.
 """
 
 from __future__ import annotations
@@ -59,6 +59,12 @@ def order(inputs: Sets, output: frozenset[Label], sizes: dict[Label, int], chose
         return _Pairing(inputs, output, sizes).follow(chosen)
     if len(inputs) < 3:
         return _Pairing(inputs, output, sizes).follow((tuple(range(len(inputs))),))
+    pairs = None
+    if chosen == _DEFAULT_METHOD:
+        search = import_module("tenferro.arrays.functions.einsum._search")
+        pairs = search.found(inputs, output, sizes)
+    if pairs is not None:
+        return _Pairing(inputs, output, sizes).join_all(pairs)
     path = _found(inputs, output, sizes, chosen)
     return _Pairing(inputs, output, sizes).follow(path)
 
@@ -93,6 +99,12 @@ class _Pairing:
             self.contract(self.taken(step, path))
         if len(self.left) > 1:
             raise _no_path(path, f"{len(self.left)} operands are left at its end")
+        return Tree(tuple(self.pairs), tuple(self.labels))
+
+    def join_all(self, pairs: Sequence[tuple[int, int]]) -> Tree:
+        """Contract pairs of numbers that stay."""
+        for i, j in pairs:
+            self.join(i, j)
         return Tree(tuple(self.pairs), tuple(self.labels))
 
     def taken(self, step: Sequence[int], path: object) -> list[int]:
