@@ -149,7 +149,7 @@ class _Chosen:
         self.block_of: dict[int, int] = {}
 
     def add(self, search: _Search) -> bool:
-        """Add what a search found, if it is a block that can run as a whole together with the others."""
+        """Add what a search found, if it is a block; all blocks must be able to run as wholes."""
         block = search.block()
         if block is None:
             return False
