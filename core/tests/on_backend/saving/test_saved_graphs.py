@@ -248,6 +248,20 @@ DAMAGE = {
 }
 
 
+SAVING = {
+    "save_graph": lambda path: tn.save_graph(path, lambda x: OrderedDict(a=x), X),
+    "save_arrays": lambda path: tn.save_arrays(path, [OrderedDict(a=np.ones(2))]),
+}
+
+
+@pytest.mark.parametrize("function", SAVING)
+def test_a_container_of_another_class_is_refused_by_the_function_that_was_called(function, path):
+    with pytest.raises(tn.SerializationError, match=f"{function}: .*OrderedDict") as caught:
+        SAVING[function](path)
+    assert caught.value.fields["container"] == "OrderedDict"
+    assert not path.exists()
+
+
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_file_is_refused(damage, path):
     tn.save_graph(path, FUNCTIONS["closure"], X)

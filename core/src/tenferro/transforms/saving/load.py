@@ -101,8 +101,8 @@ class SavedFunction:
         self.graph = graph
         self._parts = captured, inputs, outputs, backend
         self._captured = [operand_key(x) for x in captured]
-        self._spec, count = from_item(inputs)
-        self._out_spec, results = from_item(outputs)
+        self._spec, count = from_item(inputs, "load_graph")
+        self._out_spec, results = from_item(outputs, "load_graph")
         if count + len(captured) != len(graph.inputs) or results != len(graph.outputs):
             raise at_user_line(SerializationError("load_graph: graph and arguments do not fit"))
         self._avals = graph.avals[:count]
