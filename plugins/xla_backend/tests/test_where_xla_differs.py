@@ -24,10 +24,12 @@ from tenferro.primitives import (
     Argmin,
     Aval,
     Clamp,
+    Digamma,
     Div,
     DType,
     Erfcinv,
     IntegerPow,
+    Lgamma,
     Log,
     Log1p,
     Maximum,
@@ -205,7 +207,7 @@ def test_complex_logarithms_keep_their_digits(programs, size):
     assert np.max(np.abs(programs.apply(Log1p(), z) - want) / np.abs(want)) < 2e-15
 
 
-@pytest.mark.parametrize("exponent", [-9, -3, -1, 2, 4, 5, 17, 50])
+@pytest.mark.parametrize("exponent", [-9, -3, -1, 2, 4, 5, 6, 7, 8, 17, 50])
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_integer_powers_keep_their_digits(programs, exponent, dtype):
     x = np.linspace(0.5, 1.5, 211).astype(dtype)
@@ -215,6 +217,54 @@ def test_integer_powers_keep_their_digits(programs, exponent, dtype):
         np.abs(exact).astype(dtype)
     )
     assert ulps.max() < 2.5
+
+
+@pytest.mark.parametrize("exponent", [5, 8])
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_integer_powers_of_what_is_not_finite(programs, exponent, dtype):
+    """A correction of digits must not make nan of inf - inf"""
+    large = float(np.finfo(dtype).max) / 4
+    x = np.array([0.0, -0.0, inf, -inf, nan, large, -large, 1.0, -1.0], dtype)
+    with np.errstate(all="ignore"):
+        same(programs.apply(IntegerPow(exponent), x), x**exponent)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint8"])
+def test_powers_of_integers_with_large_exponents(programs, dtype):
+    """Modulo 2ⁿ an odd base keeps bits, whatever the exponent"""
+    x, y = np.array([0, 1, 2, 3, 5, 7, 13], dtype), np.array([0, 64, 7, 40, 70, 2, 100], dtype)
+    same(programs.apply(Pow(), x, y), x**y)
+
+
+#: ln |Γ| next to its zeros 1 and 2, and ψ next to its zero 1.4616…: mpmath, 40 digits.
+GAMMA_LOGARITHMS = {
+    Lgamma(): {
+        1 + 2.0**-20: -5.504750066148867e-07,
+        1 - 2.0**-11: 0.00028203972446050205,
+        2 + 2.0**-11: 0.00020651453791454435,
+        2 - 2.0**-20: -4.0319826848018475e-07,
+        0.5: 0.5723649429247001,
+        3.25: 0.9358019311087253,
+        -0.75: 1.5757045971498584,
+    },
+    Digamma(): {
+        1.4616241455078125: -7.740884285788248e-06,
+        1.46875: 0.006865411470735777,
+        0.75: -1.0858608797864722,
+        5.5: 1.6110931485817512,
+        -1 + 2.0**-12: -4095.5765699410586,
+        -2 - 2.0**-12: 4096.922077559462,
+        -0.75: -2.894120200042932,
+    },
+}
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("op", GAMMA_LOGARITHMS, ids=repr)
+def test_logarithms_of_gamma_keep_their_digits_next_to_zeros_and_poles(programs, op, dtype):
+    """`lax.lgamma` and `lax.digamma` have no digits left there."""
+    x, want = (np.array(part, dtype) for part in zip(*GAMMA_LOGARITHMS[op].items(), strict=True))
+    np.testing.assert_array_max_ulp(programs.apply(op, x), want, maxulp=4)
 
 
 def test_clamp_with_crossed_bounds_and_nan(programs):

@@ -80,9 +80,7 @@ def save_graph(path: archive.Path, function: Callable[..., Any], *args: Any, **k
     arrays: dict[str, StoredArray] = {}
     try:
         text = to_json(program.graph, codecs=CODECS, arrays=arrays)
-        inputs, outputs = (
-            to_item(spec, "save_graph") for spec in (program.spec, program.out_spec)
-        )
+        inputs, outputs = (to_item(spec, "save_graph") for spec in (program.spec, program.out_spec))
     except SerializationError as error:
         raise at_user_line(_with_hint(error)) from None
     about = {

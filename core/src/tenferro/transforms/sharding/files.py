@@ -171,17 +171,13 @@ class Reader:
 
 def tree_to_item(spec: Any) -> Any:
     """Return a structure as JSON; see ``saving/structures.py``."""
-    found = import_module("tenferro.transforms.saving.structures").to_item(
-        spec, "save_arrays"
-    )
+    found = import_module("tenferro.transforms.saving.structures").to_item(spec, "save_arrays")
     return found
 
 
 def tree_from_item(item: Any) -> Any:
     """Return a structure that JSON describes."""
-    spec, _ = import_module("tenferro.transforms.saving.structures").from_item(
-        item, "load_arrays"
-    )
+    spec, _ = import_module("tenferro.transforms.saving.structures").from_item(item, "load_arrays")
     return _tree.LEAF if spec is None else spec
 
 

@@ -11,11 +11,11 @@ from math import pi, sqrt
 import jax.numpy as jnp
 from jax import Array, lax
 
-from tenferro.backend.extend import stirling
 from tenferro.backend.lowering import Lowerings
 from tenferro.backend.numpy_like import gammas as shared
 from tenferro.primitives.gammas import Betaln, Gamma, PolygammaDifference, Zeta
 from tenferro_xla.lowerings._direct import register_direct
+from tenferro_xla.lowerings._log_gamma import stirling_remainder
 from tenferro_xla.lowerings._numeric import widened
 from tenferro_xla.lowerings.incomplete import ON
 
@@ -45,7 +45,7 @@ def _gamma(x: Array) -> Array:
     steps = jnp.clip(jnp.ceil(_SHIFT - right), 0, _SHIFT)
     far = right + steps
     half = far ** (far / 2 - 0.25)  # of the power, which alone may overflow
-    scale = sqrt(2 * pi) * jnp.exp(stirling(ON, far)) / _product(right)
+    scale = sqrt(2 * pi) * jnp.exp(stirling_remainder(far)) / _product(right)
     value = half * jnp.exp(-far) * half * scale
     value = jnp.where(right == jnp.inf, jnp.inf, value)
     turn = x - 2 * jnp.round(x / 2)

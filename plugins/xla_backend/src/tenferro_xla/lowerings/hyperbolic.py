@@ -1,7 +1,8 @@
 """Hyperbolic functions on XLA: sinh cosh tanh asinh acosh atanh.
 
-``lax.sinh`` and ``lax.cosh`` lose digits of large numbers and, complex, of small ones; the inverse
-functions lose the side of their branch cuts. Read next: ``special.py``.
+``lax.sinh`` and ``lax.cosh`` lose digits of large numbers and, complex, of small ones; half
+precision has no such digits, and takes them as they are. The inverse functions lose the side of
+their branch cuts. Read next: ``special.py``.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ register_direct(lowerings, {Tanh: lax.tanh})
 def sinh(op: Sinh, x: Array) -> Array:
     """Take the hyperbolic sine; of x + iy, sinh x cos y + i cosh x sin y."""
     if x.dtype.kind != "c":
-        return widened(_sinh)(x)
+        return widened(lax.sinh if x.dtype.itemsize == 2 else _sinh)(x)
     re, im = lax.real(x), lax.imag(x)
     return lax.complex(lax.mul(_sinh(re), lax.cos(im)), _times_sine(_cosh(re), im))
 
@@ -31,7 +32,7 @@ def sinh(op: Sinh, x: Array) -> Array:
 def cosh(op: Cosh, x: Array) -> Array:
     """Take the hyperbolic cosine; of x + iy, cosh x cos y + i sinh x sin y."""
     if x.dtype.kind != "c":
-        return widened(_cosh)(x)
+        return widened(lax.cosh if x.dtype.itemsize == 2 else _cosh)(x)
     re, im = lax.real(x), lax.imag(x)
     return lax.complex(lax.mul(_cosh(re), lax.cos(im)), _times_sine(_sinh(re), im))
 

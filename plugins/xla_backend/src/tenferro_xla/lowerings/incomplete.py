@@ -32,6 +32,7 @@ from tenferro.primitives.incomplete import (
     Gammaincc,
     GammaincDerivative,
 )
+from tenferro_xla.lowerings._log_gamma import digamma, log_gamma
 from tenferro_xla.lowerings._numeric import like, widened
 
 lowerings = Lowerings()
@@ -50,7 +51,7 @@ def _loop(count: int, body: Callable[[Any, Any], Any], state: Any) -> Any:
 def _polygamma(n: int, x: Array) -> Array:
     """ψ⁽ⁿ⁾(x) for x > 0."""
     if not n:
-        return lax.digamma(x)
+        return digamma(x)
     return lax.mul(like(x, (-1) ** (n + 1) * factorial(n)), lax.zeta(like(x, n + 1), x))
 
 
@@ -65,7 +66,7 @@ def _integrate(function: Callable[[Array], Array], cut: Array) -> Array:
     return total * cut
 
 
-ON = Numeric(jnp, lax.lgamma, _polygamma, _loop, _integrate)
+ON = Numeric(jnp, log_gamma, _polygamma, _loop, _integrate)
 
 
 @lowerings.register(GammaDensity)

@@ -1,7 +1,7 @@
 """Reductions on XLA: sums, products, extrema and their positions, and, or.
 
 ``lax.reduce_max`` of floats drops a nan once the array is large enough to be vectorized on the
-CPU, so the extrema of floats carry their own rule, in which nan wins. Read next:
+CPU, so the extrema of floats find out in a second reduction whether there is one. Read next:
 ``contraction.py``.
 """
 
@@ -47,9 +47,7 @@ def reduce_max(op: ReduceMax, x: Array) -> Array:
     """Take the largest over axes; nan wins."""
     if x.dtype.kind in "biu":
         return lax.reduce_max(x, op.axes)
-    if mesh_in_force() is not None:
-        return _or_nan(lax.reduce_max(x, op.axes), x, op.axes)
-    return _extremum(x, -np.inf, lax.ge, op.axes)
+    return _extremum(x, lax.max, -np.inf, op.axes)
 
 
 @lowerings.register(ReduceMin)
@@ -57,29 +55,27 @@ def reduce_min(op: ReduceMin, x: Array) -> Array:
     """Take the smallest over axes; nan wins."""
     if x.dtype.kind in "biu":
         return lax.reduce_min(x, op.axes)
-    if mesh_in_force() is not None:
-        return _or_nan(lax.reduce_min(x, op.axes), x, op.axes)
-    return _extremum(x, np.inf, lax.le, op.axes)
+    return _extremum(x, lax.min, np.inf, op.axes)
 
 
 def _extremum(
-    x: Array, start: float, wins: Callable[[Any, Any], Array], axes: tuple[int, ...]
+    x: Array, better: Callable[[Any, Any], Array], start: float, axes: tuple[int, ...]
 ) -> Array:
-    """Reduce by a comparison in which nan wins on either side."""
+    """Reduce by ``max`` or ``min``, and give nan where an element was one.
 
-    def better(a: Any, b: Any) -> Any:
-        return lax.select(lax.bitwise_or(wins(a, b), is_nan(a)), a, b)
-
-    found: Array = lax.reduce(x, np.array(start, x.dtype), better, axes)
-    return found
-
-
-def _or_nan(found: Array, x: Array, axes: tuple[int, ...]) -> Array:
-    """Return nan where an element was nan, in reductions that devices can do together.
-
-    They know `max` and `min`, which may lose a nan, and no other comparison.
+    One reduction of pairs reads the operand once, and its loop is vectorized if it runs over the
+    last axis. Devices of a mesh can only do reductions of single arrays together.
     """
-    has_nan = lax.reduce_or(is_nan(x), axes)
+    initial = np.array(start, x.dtype)
+    if mesh_in_force() is None and x.ndim - 1 in axes:
+
+        def both(a: Any, b: Any) -> Any:
+            return better(a[0], b[0]), lax.bitwise_or(a[1], b[1])
+
+        found, has_nan = lax.reduce((x, is_nan(x)), (initial, np.array(False)), both, axes)
+    else:
+        found = lax.reduce(x, initial, better, axes)
+        has_nan = lax.reduce_or(is_nan(x), axes)
     return lax.select(has_nan, lax.full_like(found, np.nan), found)
 
 

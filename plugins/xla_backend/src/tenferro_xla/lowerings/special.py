@@ -1,7 +1,8 @@
 """Special functions on XLA: erf erfc erfinv lgamma digamma polygamma.
 
 XLA's own functions with a correction where they lose digits: ``erfc`` rounds the exponent,
-``erf_inv`` the distance to ±1, and ``zeta`` sums too few terms for negative x.
+``erf_inv`` the distance to ±1, and ``zeta`` sums too few terms for negative x. ``lgamma`` and
+``digamma`` are our own (``_log_gamma.py``).
 Read next: ``rounding.py``.
 """
 
@@ -14,21 +15,11 @@ from jax import Array, lax
 from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.special import Digamma, Erf, Erfc, Erfinv, Lgamma, Polygamma
 from tenferro_xla.lowerings._direct import register_direct
+from tenferro_xla.lowerings._log_gamma import digamma, log_gamma
 from tenferro_xla.lowerings._numeric import is_infinite, leading_bits, like, widened, with_sign_of
 
 lowerings = Lowerings()
-register_direct(lowerings, {Erf: lax.erf, Lgamma: widened(lax.lgamma)})
-
-
-@lowerings.register(Digamma)
-def digamma(op: Digamma, x: Array) -> Array:
-    """Take the digamma function; infinite at 0, where ``lax.digamma`` gives NaN."""
-    return widened(_digamma)(x)
-
-
-def _digamma(x: Array) -> Array:
-    at_zero = lax.eq(x, like(x, 0))
-    return lax.select(at_zero, lax.div(like(x, -1), x), lax.digamma(x))
+register_direct(lowerings, {Erf: lax.erf, Lgamma: widened(log_gamma), Digamma: widened(digamma)})
 
 
 @lowerings.register(Erfc)
@@ -50,7 +41,8 @@ def _erfc(x: Array) -> Array:
 @lowerings.register(Erfinv)
 def erfinv(op: Erfinv, x: Array) -> Array:
     """Take the inverse of the error function."""
-    return widened(refined_erfinv)(x)
+    is_narrow = x.dtype.itemsize == 2  # such a result needs no more digits than ``lax`` has
+    return widened(lax.erf_inv if is_narrow else refined_erfinv)(x)
 
 
 def refined_erfinv(x: Array) -> Array:
