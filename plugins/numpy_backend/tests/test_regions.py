@@ -100,6 +100,31 @@ def test_a_buffer_is_not_taken_before_its_reduction_is_done(backend, program):
     np.testing.assert_allclose(total, np.sin(x).sum(), rtol=1e-14)
 
 
+def test_a_sign_does_not_write_over_its_operand(backend, program):
+    """`np.sign` branches for each element there, and is vectorized elsewhere."""
+
+    def function(x, y):
+        return tp.sign(x * y) * 3.0, tp.sign(tp.sin(y))
+
+    x, y = np.array([-1.0, 0.0, np.nan, 2.0] * 5), np.array([1.0, -1.0, 1.0, -2.0] * 5)
+    for tile in (0, 4, 64):
+        made = program(function, x, y)
+        executable = backend.compile(made, made.input_avals, {"tile": tile})
+        for found, expected in zip(executable(x, y), function_in_numpy(x, y), strict=True):
+            np.testing.assert_array_equal(found, expected)
+        lines = [line for line in executable.plan.lines if np.sign in line.expression.bound]
+        assert all(line.operands.count(line.operands[0]) == 1 for line in lines)
+        signs = [(r, w) for r in regions(executable) for w in r.writes if w.function is np.sign]
+        assert len(lines) + len(signs) == 2
+        for region, write in signs:
+            place = region.reuse.get(write.out - region.operand_count)
+            assert not {write.out, place} & set(write.operands)
+
+
+def function_in_numpy(x, y):
+    return np.sign(x * y) * 3.0, np.sign(np.sin(y))
+
+
 def test_a_selection_does_not_write_over_what_it_selects(backend, program):
     def function(x, y):
         return tp.neg(tp.select(tp.lt(x, y), tp.sin(x), y))
