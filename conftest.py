@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+# Distributions that `tenferro new-plugin` writes: their tests run where they are installed.
+collect_ignore = ["core/src/tenferro/_cli/templates"]
+
 tiers = runpy.run_path(str(Path(__file__).parent / "tests" / "tiers.py"))
 
 

@@ -24,6 +24,7 @@ check_finite  # backends check what they must
 logic  # conformance/strategies.py: getattr(self, kind)
 augment  # tests/fuzz/programs.py: getattr(self, kind)
 on_files  # MkDocs calls it
+collect_ignore  # pytest reads it from conftest.py
 TIERS  # conftest.py runs tests/tiers.py and takes its names
 choose_expressions  # PLAN_PASSES names the planner's methods
 fold_constant_masks  # PLAN_PASSES

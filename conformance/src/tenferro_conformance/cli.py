@@ -51,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     run.add_argument(
         "--primitive", action="append", default=[], metavar="KEY",
-        help="run the cases of this primitive alone, repeatable",
+        help="run the cases of this primitive alone, or of all that match `acme::*`; repeatable",
     )  # fmt: skip
     run.add_argument(
         "--jobs", type=int, default=1, metavar="N",

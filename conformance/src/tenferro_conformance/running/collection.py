@@ -8,6 +8,7 @@ what knows tenferro is imported when a test asks for a fixture. The parameter of
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
@@ -85,7 +86,7 @@ class Collection:
             mine = self.kit.shard(*shard)
             found = [case for case in found if case.primitive in mine]
         if named:
-            found = [case for case in found if case.primitive in named]
+            found = [c for c in found if any(fnmatchcase(c.primitive, key) for key in named)]
         return self.kit.in_tier(found, self.config.getoption("--tenferro-tier"), law, backend)
 
     def wants_law(self, fixtures: Sequence[str]) -> bool:

@@ -1,4 +1,4 @@
-"""The command line: ``plugins``, ``primitives``, ``doctor``; ``--json`` prints the same as data.
+"""The command line; ``tenferro --help`` lists its commands, and ``--json`` prints data.
 
 Read next: ``commands.py``.
 """

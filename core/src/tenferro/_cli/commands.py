@@ -1,7 +1,7 @@
 """The commands and their options: collect plain data, then print it as text or as JSON.
 
 Both forms say the same. What plugins print meanwhile goes to standard error. Read next:
-``plugins.py``, ``primitives.py``, ``doctor.py``.
+``plugins.py``, ``primitives.py``, ``doctor.py``, ``new_plugin.py``.
 """
 
 from __future__ import annotations
@@ -15,11 +15,20 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
+from tenferro._cli.completion import SHELLS, collect_completion, write_completion
 from tenferro._cli.doctor import collect_doctor, write_doctor
+from tenferro._cli.errors import CommandError
+from tenferro._cli.explain import collect_explain, write_explain
+from tenferro._cli.new_plugin import KINDS, collect_new_plugin, write_new_plugin
 from tenferro._cli.plugins import Data, collect_plugins, write_plugins
 from tenferro._cli.primitives import collect_primitives, write_primitives
 from tenferro._trial import write_trial
 from tenferro.backend import BackendError, PluginWarning
+from tenferro.backend.discovery.scan import core_version
+from tenferro.transforms.errors import UnknownPrimitiveError
+
+#: The version of what ``--json`` prints: it grows when a field is removed or changes its meaning.
+SCHEMA = 1
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,9 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             with _printing_to_stderr():
                 data, code = options.collect(options)
-        except BackendError as error:
+        except (BackendError, CommandError, UnknownPrimitiveError) as error:
             print(error, file=sys.stderr)
             return 2
+    data = {"schema": SCHEMA, **data}
     text = json.dumps(data, indent=2) if options.json else options.write(data, options)
     try:
         print(text, flush=True)
@@ -67,7 +77,11 @@ def _printing_to_stderr() -> Iterator[None]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="tenferro", description="Inspect the installed plugins of tenferro."
+        prog="tenferro",
+        description="Inspect the installed plugins of tenferro, and write new ones.",
+    )
+    parser.add_argument(
+        "--version", action="version", version=f"tenferro {core_version() or '(not installed)'}"
     )
     commands = parser.add_subparsers(required=True, metavar="command")
     plugins = _command(commands, "plugins", "list the installed plugins", collect_plugins)
@@ -94,11 +108,41 @@ def _parser() -> argparse.ArgumentParser:
         metavar="S",
         help="stop a backend's trial after S seconds (default: 60)",
     )
+    _add_explain(commands)
+    _add_new_plugin(commands)
+    completion = _command(
+        commands, "completion", "print a script that completes words in a shell", collect_completion
+    )
+    completion.set_defaults(write=write_completion, parser=_parser)
+    completion.add_argument("shell", choices=SHELLS)
     trial = commands.add_parser("_try")  # what doctor runs in a process of its own
     trial.add_argument("name")
     trial.add_argument("folder")
     trial.set_defaults(collect=collect_trial, json=True)
     return parser
+
+
+def _add_explain(commands: Any) -> None:
+    explain = _command(
+        commands, "explain", "say how a primitive or a function would run", collect_explain
+    )
+    explain.set_defaults(write=write_explain)
+    explain.add_argument("subject", help="a primitive (std::tan), or a function (module:function)")
+    explain.add_argument("arguments", nargs="*", help="the function's arguments, as in f64[3,4]")
+    explain.add_argument("--backend", metavar="B", help="ask only this backend")
+
+
+def _add_new_plugin(commands: Any) -> None:
+    new = _command(
+        commands,
+        "new-plugin",
+        "write a distribution of primitives or of a backend that works at once",
+        collect_new_plugin,
+    )
+    new.set_defaults(write=write_new_plugin)
+    new.add_argument("kind", choices=KINDS)
+    new.add_argument("name", help="the namespace of the primitives, or the name of the backend")
+    new.add_argument("--folder", metavar="F", help="where (default: tenferro-NAME, which is new)")
 
 
 def _command(

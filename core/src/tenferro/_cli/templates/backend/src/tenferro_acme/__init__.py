@@ -1,0 +1,3 @@
+"""The backend acme, for tenferro."""
+
+__all__: list[str] = []
