@@ -11,9 +11,12 @@ import pytest
 
 from tenferro.primitives import STANDARD
 from tenferro_conformance.cases.case import Case, draw
+from tenferro_conformance.errors import ProfileError
 from tenferro_conformance.running.operations import operation_of
+from tenferro_conformance.running.selection import cases_in
 from tenferro_conformance.samples import FAMILIES, load_cases, load_error_cases, tables
 from tenferro_conformance.samples.stored_inputs import stale_inputs
+from tenferro_conformance.samples.table import Row, table
 
 CASES = load_cases()
 #: linear algebra (8) is not in the first set
@@ -116,3 +119,25 @@ def test_a_module_that_has_moved_is_found_with_a_warning():
         old = import_module("tenferro_conformance.case")
     assert old.Case is Case
     assert old.draw is draw
+
+
+MINE = table(
+    "mine::twice", Row(edge="one", inputs=([1.0],), expected=[2.0], dtypes=("float64",)), level=1
+)
+TWICE = tuple(MINE.cases({}))
+
+
+@pytest.mark.parametrize(
+    "published",
+    [MINE, TWICE[0], [MINE], TWICE, (case for case in TWICE), [[MINE]]],
+    ids=["table", "case", "tables", "cases", "iterator", "nested"],
+)
+def test_an_author_publishes_cases_or_tables(published):
+    """No form is left out in silence."""
+    assert tuple(cases_in(published, "mine")) == TWICE
+
+
+@pytest.mark.parametrize("published", [None, 3, "mine", [MINE, "mine"]], ids=repr)
+def test_anything_else_is_refused_by_the_name_of_the_entry_point(published):
+    with pytest.raises(ProfileError, match=r"'mine' of tenferro\.conformance"):
+        list(cases_in(published, "mine"))

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from tenferro_conformance.errors import ProfileError
+from tenferro_conformance.running.declared import declare
 from tenferro_conformance.running.selection import Kit
 
 
@@ -248,6 +250,30 @@ def test_cases_of_one_primitive_alone(run_suite):
     options = ["--tenferro-primitive=std::neg", "--tenferro-primitive=std::add"]
     found = {case.partition("/")[0] for _, case in _entries(run_suite, *options)}
     assert found == {"std::neg", "std::add"}
+
+
+def test_cases_that_no_installation_publishes(run_suite, tmp_path, monkeypatch):
+    """`--declare` names the profile and the cases; `--primitive` takes patterns."""
+    (tmp_path / "mine.py").write_text(
+        "from tenferro_conformance.profile import Profile\n"
+        "from tenferro_conformance.samples.table import Row, table\n"
+        "PROFILE = Profile(level=0)\n"
+        "CASES = table('std::neg', Row(edge='mine', inputs=([1.0],), expected=[-1.0]), level=0)\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    done, report = run_suite(
+        "test_value.py",
+        extra=["--tenferro-declare=loopback=mine:PROFILE", "--tenferro-declare=x=mine:CASES",
+               "--tenferro-primitive=*::ne?", f"--override-ini=pythonpath={tmp_path}"],
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    assert {entry.id for entry in report.entries} == {"std::neg/mine/float64"}
+
+
+@pytest.mark.parametrize("text", ["loopback", "x=json", "x=json:no_such", "x=no_such_module:y"])
+def test_a_declaration_that_names_nothing_is_refused(text):
+    with pytest.raises(ProfileError, match=text):
+        declare(text)
 
 
 def test_tests_are_listed_and_nothing_is_judged(tmp_path):

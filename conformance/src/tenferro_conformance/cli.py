@@ -54,6 +54,15 @@ def _parser() -> argparse.ArgumentParser:
         help="run the cases of this primitive alone, or of all that match `acme::*`; repeatable",
     )  # fmt: skip
     run.add_argument(
+        "--plugin", action="append", default=[], metavar="MODULE",
+        help="load this plugin, too, which is not installed; repeatable",
+    )  # fmt: skip
+    run.add_argument(
+        "--declare", action="append", default=[], metavar="NAME=MODULE:OBJECT",
+        help="the profile of the backend NAME, or the cases of the namespace NAME, which no "
+             "installed distribution publishes; repeatable",
+    )  # fmt: skip
+    run.add_argument(
         "--jobs", type=int, default=1, metavar="N",
         help="run the cases in N processes at a time; 0: one per processor",
     )  # fmt: skip
@@ -86,7 +95,9 @@ _COLLECT_ONLY = frozenset({"--collect-only", "--collectonly", "--co"})
 def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
     from tenferro_conformance.running.backends import resolve_names
     from tenferro_conformance.running.children import run_children, suite_arguments
+    from tenferro_conformance.running.declared import load_also
 
+    load_also(arguments.plugin)
     with tempfile.TemporaryDirectory() as root:
         fixed = [*suite_arguments(Path(root)), *rest]
         fixed += [] if arguments.level is None else [f"--tenferro-level={arguments.level}"]
@@ -94,6 +105,7 @@ def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
         fixed += ["--tenferro-strict-new"] if arguments.strict_new else []
         fixed += [f"--tenferro-laws={arguments.laws}", f"--tenferro-tier={arguments.tier}"]
         fixed += [f"--tenferro-primitive={key}" for key in arguments.primitive]
+        fixed += [f"--tenferro-declare={text}" for text in arguments.declare]
         return run_children(
             resolve_names(arguments.backend),
             lambda name, report: [

@@ -83,7 +83,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )  # fmt: skip
     group.addoption(
         "--tenferro-primitive", action="append", default=[], metavar="KEY",
-        help="run the cases of this primitive alone, repeatable",
+        help="run the cases of this primitive alone, or of all that match a pattern; repeatable",
+    )  # fmt: skip
+    group.addoption(
+        "--tenferro-declare", action="append", default=[], metavar="NAME=MODULE:OBJECT",
+        help="the profile of a backend, or cases, that no installed distribution publishes",
     )  # fmt: skip
 
 

@@ -64,10 +64,13 @@ class Collection:
         """The kit, made at first use."""
         if self._kit is None:
             from tenferro_conformance.errors import ProfileError
+            from tenferro_conformance.running.declared import declare
             from tenferro_conformance.running.selection import Kit
 
             names = [*self.config.getoption("--tenferro-backend"), *self._required()]
             try:
+                for text in self.config.getoption("--tenferro-declare"):
+                    declare(text)
                 self._kit = Kit(
                     names,
                     self.config.getoption("--tenferro-level"),

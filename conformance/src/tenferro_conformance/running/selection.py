@@ -7,11 +7,13 @@ tenferro fixture, so the pytest plugin stays inert elsewhere. Read `collection.p
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from tenferro_conformance.cases.case import Case, ErrorCase
+from tenferro_conformance.errors import ProfileError
 from tenferro_conformance.profile import Exclude, Profile, validate
 from tenferro_conformance.reporting.report import BackendReport
 from tenferro_conformance.running.backends import (
@@ -26,7 +28,8 @@ from tenferro_conformance.running.backends import (
 from tenferro_conformance.running.session import Session
 from tenferro_conformance.running.splitting import mesh_of
 from tenferro_conformance.running.tiers import AnyCase, cases_of_tier
-from tenferro_conformance.samples import load_cases, load_error_cases
+from tenferro_conformance.samples import closed_features, load_cases, load_error_cases
+from tenferro_conformance.samples.table import Table
 
 __all__ = ["Kit", "Selection", "register_cases"]
 
@@ -34,16 +37,44 @@ __all__ = ["Kit", "Selection", "register_cases"]
 _late_cases: list[Case] = []
 
 
-def register_cases(cases: Iterable[Case]) -> None:
-    """Add cases, as an entry point of a third party does."""
-    _late_cases.extend(cases)
+def register_cases(cases: object) -> None:
+    """Add cases or tables, as an entry point of a third party does."""
+    _late_cases.extend(cases_in(cases, "register_cases"))
 
 
 def _all_cases() -> tuple[Case, ...]:
     backends = set(available_backends())
-    tables = [point.load() for name, point in published().items() if name not in backends]
-    third_party = [case for found in tables if isinstance(found, tuple | list) for case in found]
+    names = [name for name in published() if name not in backends]
+    third_party = [case for name in names for case in _published_cases(name)]
     return tuple(sorted([*load_cases(), *third_party, *_late_cases], key=lambda case: case.id))
+
+
+@cache
+def _published_cases(name: str) -> tuple[Case, ...]:
+    """Return the cases of a namespace, read once: an author may publish an iterator."""
+    found = published()[name].load()
+    if isinstance(found, Profile):  # of a backend that is not installed
+        return ()
+    return tuple(case for case in cases_in(found, name) if not case.features & closed_features())
+
+
+def cases_in(found: object, name: str) -> Iterator[Case]:
+    """Yield the cases of what an entry point publishes: cases, tables, or a collection of them.
+
+    Raises ProfileError: for anything else, which would otherwise be left out in silence.
+    """
+    if isinstance(found, Case):
+        yield found
+    elif isinstance(found, Table):
+        yield from found.cases({})
+    elif isinstance(found, Iterable) and not isinstance(found, str | bytes):
+        for each in found:
+            yield from cases_in(each, name)
+    else:
+        raise ProfileError(
+            f"entry point {name!r} of tenferro.conformance has a {type(found).__name__} "
+            "where a case or a table is needed"
+        )
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from tenferro_conformance.cases.case import Case, ErrorCase
 from tenferro_conformance.samples.table import Table
 
-__all__ = ["FAMILIES", "load_cases", "load_error_cases", "tables"]
+__all__ = ["FAMILIES", "closed_features", "load_cases", "load_error_cases", "tables"]
 
 FAMILIES = (
     "arithmetic", "bessel", "bitwise", "callback", "cholesky", "comparison", "complex",
@@ -34,6 +34,13 @@ def tables(family: str) -> tuple[Table, ...]:
     return found
 
 
+def closed_features() -> frozenset[str]:
+    """Return the features of cases that this environment cannot make: bfloat16 without its
+    library.
+    """
+    return frozenset() if find_spec("ml_dtypes") else frozenset({"bf16"})
+
+
 @cache
 def load_cases() -> tuple[Case, ...]:
     """Load every case of the standard set, sorted by id; bfloat16 only if ml_dtypes is
@@ -41,7 +48,7 @@ def load_cases() -> tuple[Case, ...]:
     """
     from tenferro_conformance.cases.golden_data import load
 
-    closed = set() if find_spec("ml_dtypes") else {"bf16"}
+    closed = closed_features()
     found = [
         case
         for family in FAMILIES

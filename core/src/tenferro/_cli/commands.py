@@ -35,6 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code says whether anything is wrong."""
     options = _parser().parse_args(arguments)
     code: int
+    load_also(getattr(options, "plugin", ()))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PluginWarning)  # states are printed anyway
         try:
@@ -50,6 +51,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return code
+
+
+def load_also(modules: Sequence[str]) -> None:
+    """Let this process and its children load modules that no entry point names.
+
+    The working folder is searched for them, as ``python -m`` does.
+    """
+    if modules:
+        there = os.environ.get("TENFERRO_PLUGINS", "")
+        os.environ["TENFERRO_PLUGINS"] = ",".join([*filter(None, [there]), *modules])
+        sys.path.insert(0, os.getcwd())
 
 
 @contextmanager
@@ -150,6 +162,10 @@ def _command(
 ) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+    parser.add_argument(
+        "--plugin", action="append", default=[], metavar="MODULE",
+        help="load this module, too, which is not installed; repeatable",
+    )  # fmt: skip
     parser.set_defaults(collect=collect)
     return parser
 

@@ -16,4 +16,4 @@ RECURSION = table(
     level=1,
     tol="reduction",
 )  # fmt: skip
-CASES = RECURSION.cases({})
+CASES = (RECURSION,)

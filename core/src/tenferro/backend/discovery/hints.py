@@ -17,6 +17,7 @@ VARIABLES: dict[str, str] = {
     "TENFERRO_BACKEND": "default backend",
     "TENFERRO_DISABLE_PLUGINS": "distributions or names to block",
     "TENFERRO_LOAD_PLUGINS": "load exactly these distributions",
+    "TENFERRO_PLUGINS": "modules of plugins that are not installed",
     "TENFERRO_STRICT_PLUGINS": "1: raise at the first broken plugin",
     "TENFERRO_TRACEBACKS": "full: tracebacks keep the frames of tenferro's files",
 }

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from tenferro._runtime import CollectorPaused
-from tenferro._runtime.frozen import replace
+from tenferro._runtime import CollectorPaused, frozen
 from tenferro.backend._errors import BackendError, DeviceUnavailableError, UnsupportedError
 from tenferro.backend.base import Backend
 from tenferro.backend.discovery.catalogue import Catalogue, log_once
@@ -25,6 +24,7 @@ from tenferro.backend.discovery.loading import (
     missing_library,
 )
 from tenferro.backend.discovery.refusals import broken
+from tenferro.backend.discovery.scan import STANDARD
 from tenferro.backend.discovery.store import PluginStore
 from tenferro.backend.exporting import Exporter
 from tenferro.backend.lowering import (
@@ -35,6 +35,7 @@ from tenferro.backend.lowering import (
 )
 from tenferro.backend.records import (
     BACKENDS,
+    PRIMITIVES,
     BackendConfig,
     BackendInfo,
     ForeignLowering,
@@ -43,7 +44,7 @@ from tenferro.backend.records import (
 )
 from tenferro.backend.sharding import Processes
 from tenferro.computegraph import Operation, infer
-from tenferro.primitives._boundary import bounded
+from tenferro.primitives._boundary import at_user_line, bounded
 from tenferro.tidu import Primitive
 
 _FALLBACK = "numpy"  # where an opted-in host callback computes
@@ -101,15 +102,43 @@ class PluginHost:
         """
         return self._store.require(name, group)
 
-    def register(self, module: Any) -> PluginRecord:
+    def register(self, module: Any, *, replace: bool = False) -> PluginRecord:
         """Load a module (or object) that no entry point names.
+
+        With ``replace`` it takes the place of the plugin of its name, if there is one: that of an
+        earlier registration while a notebook is edited, for instance.
 
         Raises PluginIncompatibleError, PluginBrokenError, NamespaceError, BackendConflictError:
         whatever is in the way; then nothing has changed.
         """
+        if replace:
+            before = self._store.names(BACKENDS)
+            record = self._store.adopt_instead(module)
+            self._forget(before)
+            return record
         record = self._store.adopt(module)
         self._forget_choices()
         self._catalogue.extend(record)
+        return record
+
+    def unregister(self, name: str, group: str = "") -> PluginRecord:
+        """Drop the plugin of a name, installed or registered, for the rest of the process.
+
+        ``group`` is needed where a backend and a namespace have one name. Functions that were
+        compiled before keep what they were compiled with.
+
+        Raises UnknownBackendError: if there is no such plugin.
+        Raises ValueError: for the standard set, or if the name is ambiguous.
+        """
+        groups = [g for g in (BACKENDS, PRIMITIVES) if self._store.record(name, g) is not None]
+        if name == STANDARD or (len(groups) > 1 and not group):
+            why = (
+                "nothing runs without it" if name == STANDARD else "name the group: " + str(groups)
+            )
+            raise at_user_line(ValueError(f"unregister: {name!r} cannot be dropped: {why}"))
+        before = self._store.names(BACKENDS)
+        record = self._store.remove(name, group or next(iter(groups), BACKENDS))
+        self._forget(before)
         return record
 
     def block(self, *names: str) -> None:
@@ -406,4 +435,4 @@ class PluginHost:
 def _with_reason(record: PluginRecord | None, reason: str) -> PluginRecord:
     if record is None:
         raise AssertionError("a plugin whose hook is called has a record")
-    return replace(record, reason=reason, install_hint="")
+    return frozen.replace(record, reason=reason, install_hint="")

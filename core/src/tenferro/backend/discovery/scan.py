@@ -54,10 +54,10 @@ class Filters(NamedTuple):
         """Return the environment's lists, extended (block) or replaced (allow) by those of a
         call.
         """
-        blocked = {*_listed(environment.get("TENFERRO_DISABLE_PLUGINS", "")), *block}
+        blocked = {*listed_names(environment.get("TENFERRO_DISABLE_PLUGINS", "")), *block}
         wanted: Iterable[str] | None = allow
         if allow is None and "TENFERRO_LOAD_PLUGINS" in environment:
-            wanted = _listed(environment["TENFERRO_LOAD_PLUGINS"])
+            wanted = listed_names(environment["TENFERRO_LOAD_PLUGINS"])
         return cls(
             blocked=frozenset(map(canonical, blocked)),
             allowed=None if wanted is None else frozenset(map(canonical, wanted)),
@@ -66,20 +66,22 @@ class Filters(NamedTuple):
         )
 
     def reason(self, record: PluginRecord) -> str:
-        """Return why a record is excluded; empty if it is not. ``std`` never is: programs need
-        it.
+        """Return why a record is excluded; empty if it is not. ``std`` never is: programs need it.
+
+        An allow list is about what is installed: a module without distribution was named itself.
         """
         if record.group == PRIMITIVES and record.name == STANDARD:
             return ""
         dist = canonical(record.dist)
         if {dist, canonical(record.name)} & self.blocked:
             return f"blocked by {self.blocked_by}"
-        if self.allowed is not None and dist not in self.allowed:
+        if self.allowed is not None and dist and dist not in self.allowed:
             return f"not listed in {self.allowed_by}"
         return ""
 
 
-def _listed(text: str) -> list[str]:
+def listed_names(text: str) -> list[str]:
+    """Return the entries of a comma list."""
     return [item.strip() for item in text.split(",") if item.strip()]
 
 

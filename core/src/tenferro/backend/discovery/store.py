@@ -18,8 +18,8 @@ from tenferro._runtime import CollectorPaused, importing, renew_in_children
 from tenferro._runtime.frozen import replace
 from tenferro.backend._errors import BackendConflictError, BackendError, PluginWarning
 from tenferro.backend.discovery.hints import KNOWN
+from tenferro.backend.discovery.listed import VARIABLE, listed_plugins, record_of
 from tenferro.backend.discovery.loading import (
-    KINDS,
     Loader,
     Plugin,
     Refusal,
@@ -39,6 +39,7 @@ from tenferro.backend.discovery.scan import (
     Filters,
     Found,
     check_ranges,
+    mark_conflicts,
     scan,
     with_standard,
 )
@@ -46,7 +47,7 @@ from tenferro.backend.discovery.versions import required_name
 from tenferro.backend.lowering import key_of
 from tenferro.backend.lowering.decompose import check_cycles
 from tenferro.backend.lowering.providers import canonical
-from tenferro.backend.records import BACKENDS, PRIMITIVES, PluginManifest, PluginRecord
+from tenferro.backend.records import BACKENDS, PRIMITIVES, PluginRecord
 from tenferro.primitives._boundary import at_user_line
 from tenferro.tidu import Primitive
 
@@ -122,6 +123,10 @@ class PluginStore:
             if self._found is None:
                 filters = Filters.of(self._environment, self._block, self._allow)
                 self._found = scan(filters) if self._autoload else with_standard([])
+                if self._autoload and VARIABLE in self._environment:
+                    self._found[:] = mark_conflicts(
+                        [*self._found, *listed_plugins(self._environment, filters)]
+                    )
             return self._found
 
     def update(self, record: PluginRecord, **changes: Any) -> PluginRecord:
@@ -286,16 +291,7 @@ class PluginStore:
 
     def adopt(self, module: Any) -> PluginRecord:
         """Load a module that no entry point names (steps 6 to 9). Raises what prevents that."""
-        manifest = getattr(module, "TENFERRO_PLUGIN", None)
-        named = manifest if isinstance(manifest, PluginManifest) else None
-        value = getattr(module, "__name__", type(module).__name__)
-        record = PluginRecord(
-            name=named.name if named else value,
-            group=KINDS.get(named.kind, PRIMITIVES) if named else PRIMITIVES,
-            dist="",
-            version="",
-            value=value,
-        )
+        record = record_of(module)
         with self.lock:
             self._refuse_second_owner(record)
             try:
@@ -309,6 +305,44 @@ class PluginStore:
                     raise cause from None
                 failed = replace(record, status=refusal.status, reason=refusal.reason)
                 raise unusable(failed, [failed]) from cause
+
+    def adopt_instead(self, module: Any) -> PluginRecord:
+        """Load a module in place of the plugin of its name; on failure, put that one back."""
+        place = record_of(module).group, record_of(module).name
+        with self.lock:
+            self.load_all()
+            found, plugin = list(self._scanned()), self.plugins.get(place)
+            self._scanned()[:] = [f for f in found if f.place != place]
+            self._drop(place)
+            try:
+                return self.adopt(module)
+            except BaseException:
+                self._scanned()[:] = found
+                if plugin is not None:
+                    self._put_back(place, plugin)
+                raise
+
+    def _put_back(self, place: Place, plugin: Plugin) -> None:
+        """Undo ``_drop``."""
+        self.loader.manager.register(plugin.module, name=":".join(place))
+        self.plugins[place] = plugin
+        self.primitives.update({cls.key: cls for cls in plugin.primitives})
+
+    def remove(self, name: str, group: str) -> PluginRecord:
+        """Forget a plugin and its record. Raises UnknownBackendError."""
+        with self.lock:
+            self.load_all()
+            record = self.record(name, group)
+            if record is None:
+                known = self.names(group)
+                raise (
+                    unknown_backend(name, known, "")
+                    if group == BACKENDS
+                    else unknown_namespace(name, known)
+                )
+            self._drop((group, name))
+            self._scanned()[:] = [f for f in self._scanned() if f.place != (group, name)]
+            return record
 
     def _refuse_second_owner(self, record: PluginRecord) -> None:
         there = [r for r in self.rivals(record.name, record.group) if r.status != "blocked"]

@@ -16,4 +16,4 @@ SOFTPLUS = table(
     level=1,
     tol="elementary",
 )
-CASES = SOFTPLUS.cases({})
+CASES = (SOFTPLUS,)

@@ -1,0 +1,50 @@
+"""Plugins, profiles and cases that no installed distribution publishes, named by options of a run.
+
+`--plugin mine.plugin --declare mine=mine.profile:PROFILE` tests a plugin that is being written.
+Read `backends.py` and `selection.py` next.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from importlib import import_module
+
+from tenferro_conformance.errors import ProfileError
+from tenferro_conformance.profile import Profile
+from tenferro_conformance.running.backends import register_profile
+from tenferro_conformance.running.selection import register_cases
+
+__all__ = ["declare", "load_also"]
+
+
+def load_also(modules: Iterable[str]) -> None:
+    """Let this process and its children load plugins that no entry point names.
+
+    The working folder is searched for them, as by `python -m`.
+    """
+    there = filter(None, [os.environ.get("TENFERRO_PLUGINS", "")])
+    found = ",".join([*there, *modules])
+    if modules:
+        os.environ["TENFERRO_PLUGINS"] = found
+        sys.path.insert(0, os.getcwd())
+
+
+def declare(text: str) -> None:
+    """Register what `NAME=MODULE:OBJECT` names: a profile, or else cases.
+
+    Raises ProfileError: if the text has another form, or there is no such object.
+    """
+    name, _, place = text.partition("=")
+    module, _, attribute = place.partition(":")
+    if not (name and module and attribute):
+        raise ProfileError(f"{text!r} does not have the form NAME=MODULE:OBJECT")
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise ProfileError(f"{text!r} cannot be imported: {error}") from error
+    if isinstance(found, Profile):
+        register_profile(name, found)
+    else:
+        register_cases(found)
