@@ -267,7 +267,9 @@ def test_cases_that_no_installation_publishes(run_suite, tmp_path, monkeypatch):
                "--tenferro-primitive=*::ne?", f"--override-ini=pythonpath={tmp_path}"],
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
-    assert {entry.id for entry in report.entries} == {"std::neg/mine/float64"}
+    assert {entry.id for entry in report.entries} == {
+        f"std::neg/mine/{d}" for d in ("float32", "float64")
+    }
 
 
 @pytest.mark.parametrize("text", ["loopback", "x=json", "x=json:no_such", "x=no_such_module:y"])

@@ -138,7 +138,7 @@ def test_completion_lists_commands_and_their_options(capsys, shell):
     assert main(["completion", shell]) == 0
     text = capsys.readouterr().out
     assert re.search(r'compgen -W "plugins primitives doctor explain new-plugin completion"', text)
-    assert 'new-plugin) COMPREPLY=($(compgen -W "--folder --help --json backend' in text
+    assert 'new-plugin) COMPREPLY=($(compgen -W "--folder --help --json --plugin backend' in text
     assert ("bashcompinit" in text) == (shell == "zsh")
 
 
