@@ -34,6 +34,7 @@ GROUPS = {
         "differentiable in points and parameters, `logcdf` and `logsf` also where the probability "
         "is below every float. Parameters without a meaning give nan.",
     ),
+    "signals": ("Signals", "The functions of `tenferro.signal`, by the names of `scipy.signal`."),
     "backends": ("Backends", "Which backend runs, and what is installed."),
     "dtypes": ("Dtypes", "The dtypes, by name."),
 }
@@ -277,6 +278,7 @@ def pages() -> dict[str, str]:
     for name, x in public().items():
         groups[group_of(name, x)][name] = x
     groups["distributions"] = distributions()
+    groups["signals"] = {f"signal.{name}": getattr(tn.signal, name) for name in tn.signal.__all__}
     found = {
         f"reference/{group}.md": page(*GROUPS[group], members)
         for group, members in groups.items()

@@ -92,7 +92,10 @@ def test_the_baseline_names_files_that_exist(root):
 def public_functions():
     import tenferro as tn
 
-    spaces = {"tenferro": tn, **{n: getattr(tn, n) for n in ("linalg", "fft", "special", "random")}}
+    spaces = {
+        "tenferro": tn,
+        **{n: getattr(tn, n) for n in ("linalg", "fft", "special", "random", "signal")},
+    }
     spaces |= {f"stats.{n}": getattr(tn.stats, n) for n in tn.stats.__all__}
     for space, module in spaces.items():
         for name in module.__all__:

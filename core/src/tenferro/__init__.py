@@ -137,7 +137,7 @@ from tenferro.transforms import (
 # fmt: off
 if TYPE_CHECKING:
     __version__: str
-    from tenferro import distributed, fft, linalg, random, special, stats
+    from tenferro import distributed, fft, linalg, random, signal, special, stats
     from tenferro.primitives import Mesh
     from tenferro.arrays import IndexKindError, OutOfBoundsError
     from tenferro.arrays.array_api import __array_api_version__, __array_namespace_info__
@@ -281,11 +281,13 @@ if TYPE_CHECKING:
 # isort: on
 else:
 
+    _NAMESPACES = ("distributed", "fft", "linalg", "random", "signal", "special", "stats")
+
     def _other(name: str) -> object:
         """Return a namespace, a function on arrays, or the version in the metadata."""
         if name == "__version__":
             return import_module("importlib.metadata").version("tenferro")
-        if name in ("distributed", "fft", "linalg", "random", "special", "stats"):
+        if name in _NAMESPACES:
             return import_module(f"tenferro.{name}")
         return _public_kind(name, _FUNCTIONS.find(name)) if name in __all__ else None
 
@@ -388,14 +390,14 @@ __all__ = [
     "ravel_multi_index", "real", "real_if_close", "reciprocal", "remainder", "repeat", "reshape",
     "resize", "result_type", "revolve", "right_shift", "rint", "roll", "rollaxis", "rot90", "round",
     "save_arrays", "save_graph", "scan", "searchsorted", "select", "set_default", "setdiff1d",
-    "setxor1d", "shape", "shard", "sharding_constraint", "shares_memory", "sign", "signbit", "sin",
-    "sinc", "sinh", "size", "sort", "sort_complex", "spacing", "sparsity", "special", "split",
-    "sqrt", "square", "squeeze", "stack", "stats", "std", "stop_gradient", "subtract", "sum",
-    "swapaxes", "switch", "take", "take_along_axis", "tan", "tanh", "tensordot", "tile", "trace",
-    "transpose", "trapezoid", "trapz", "tri", "tril", "tril_indices", "tril_indices_from",
-    "trim_zeros", "triu", "triu_indices", "triu_indices_from", "true_divide", "trunc", "uint8",
-    "uint16", "uint32", "uint64", "union1d", "unique", "unique_all", "unique_counts",
-    "unique_inverse", "unique_values", "unravel_index", "unstack", "unwrap", "use",
+    "setxor1d", "shape", "shard", "sharding_constraint", "shares_memory", "sign", "signal",
+    "signbit", "sin", "sinc", "sinh", "size", "sort", "sort_complex", "spacing", "sparsity",
+    "special", "split", "sqrt", "square", "squeeze", "stack", "stats", "std", "stop_gradient",
+    "subtract", "sum", "swapaxes", "switch", "take", "take_along_axis", "tan", "tanh", "tensordot",
+    "tile", "trace", "transpose", "trapezoid", "trapz", "tri", "tril", "tril_indices",
+    "tril_indices_from", "trim_zeros", "triu", "triu_indices", "triu_indices_from", "true_divide",
+    "trunc", "uint8", "uint16", "uint32", "uint64", "union1d", "unique", "unique_all",
+    "unique_counts", "unique_inverse", "unique_values", "unravel_index", "unstack", "unwrap", "use",
     "value_and_grad", "vander", "var", "vdot", "vecdot", "vecmat", "vjp", "vmap", "vsplit",
     "vstack", "where", "while_loop", "zeros", "zeros_like",
 ]

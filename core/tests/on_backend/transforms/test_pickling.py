@@ -101,6 +101,7 @@ MODULES = [
     tn.linalg,
     tn.fft,
     tn.special,
+    tn.signal,
     tn.random,
     *map(tn.stats.__dict__.get, tn.stats.__all__),
 ]

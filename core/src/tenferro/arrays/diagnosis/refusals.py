@@ -187,6 +187,8 @@ def _cure_of_scipy(rest: str) -> str:
         return _SPARSE
     if part.startswith("stats"):
         return _cure_of_distributions()
+    if part == "signal" and name in import_module("tenferro.signal").__all__:
+        return f"call `tenferro.signal.{name}`, which takes Arrays"
     if part == "special" and name in import_module("tenferro.special").__all__:
         return f"a list hides its Arrays: call `scipy.{rest}(np.stack([x, y]))`"
     if name in FUNCTIONS:
