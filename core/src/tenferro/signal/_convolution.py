@@ -56,7 +56,7 @@ def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Ar
 
 
 def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Array:
-    """Compute the cross-correlation of two arrays of one rank: z[k] = Σ_j in1[k + j] conj(in2[j]) over all axes.
+    """Compute the cross-correlation of two arrays: z[k] = Σ_j in1[k + j] conj(in2[j]).
 
     >>> from tenferro.signal import correlate
     >>> correlate([1, 2, 3], [1, 1], "valid")
