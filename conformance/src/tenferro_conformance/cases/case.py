@@ -152,6 +152,7 @@ class Case:
     observe      the name of what is looked at instead of the outputs, where these are not unique
     condition    what multiplies rounding errors: a condition number, or one over a gap
     provisional  run and reported, but not counted for one minor version of the suite
+    operation    the operation itself, where the registry need not have it; then `params` are unused
     """
 
     id: str
@@ -171,6 +172,7 @@ class Case:
     observe: str | None = None
     condition: float = 1.0
     provisional: bool = False
+    operation: Any = None
 
     @property
     def dtype(self) -> str:

@@ -22,8 +22,10 @@ from tenferro.transforms.errors import (
     GaugeWarning,
     GradientCheckError,
     GraphTooLargeError,
+    KitNotInstalledError,
     NonFiniteError,
     NonScalarOutputError,
+    PrimitiveCheckError,
     SparseResultError,
     TangentMismatchError,
     UnknownPrimitiveError,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from tenferro.transforms.batching.batch import batch
     from tenferro.transforms.batching.vmap import vmap
     from tenferro.transforms.checking.check import check_grads
+    from tenferro.transforms.checking.primitive import LawResult, PrimitiveCheck, check_primitive
     from tenferro.transforms.compilation.jit import Jitted, jit
     from tenferro.transforms.compilation.recorded import RecordedProgram, record_program
     from tenferro.transforms.control.associative_scan import associative_scan
@@ -82,6 +85,7 @@ else:
             "batching.batch": "batch",
             "batching.vmap": "vmap",
             "checking.check": "check_grads",
+            "checking.primitive": "LawResult PrimitiveCheck check_primitive",
             "compilation.jit": "Jitted jit",
             "compilation.recorded": "RecordedProgram record_program",
             "control.associative_scan": "associative_scan",
@@ -128,16 +132,18 @@ else:
 __all__ = [
     "ArgumentNumberError", "BatchAxisError", "BatchingWarning", "BodyError", "BorrowedWriteError",
     "DifferentiationInputError", "FileAccessError", "FunctionExplanation", "GaugeWarning",
-    "GradientCheckError", "GraphOf", "GraphTooLargeError", "Jitted", "LinearMap", "NonFiniteError",
-    "NonScalarOutputError", "PartialTranspose", "PrimitiveExplanation", "RecordedProgram",
+    "GradientCheckError", "GraphOf", "GraphTooLargeError", "Jitted", "KitNotInstalledError",
+    "LawResult", "LinearMap", "NonFiniteError", "NonScalarOutputError", "PartialTranspose",
+    "PrimitiveCheck", "PrimitiveCheckError", "PrimitiveExplanation", "RecordedProgram",
     "SavedFunction", "SparseResultError", "TangentMismatchError", "UnknownPrimitiveError",
-    "associative_scan", "barrier", "batch", "check_grads", "checkpoint", "cond", "custom_jvp",
-    "custom_linear", "custom_linear_solve", "custom_root", "custom_vjp", "debug", "debug_nans",
-    "eval_shape", "explain", "export", "fori_loop", "from_local", "grad", "graph_of", "hessian",
-    "hvp", "jacfwd", "jacobian", "jacrev", "jet", "jit", "jvp", "linearize", "load_arrays",
-    "load_exported", "load_graph", "map", "mesh", "name", "offload", "record_program", "revolve",
-    "save_arrays", "save_graph", "scan", "shard", "sharding_constraint", "sparsity",
-    "stop_gradient", "switch", "trace", "value_and_grad", "vjp", "vmap", "while_loop",
+    "associative_scan", "barrier", "batch", "check_grads", "check_primitive", "checkpoint", "cond",
+    "custom_jvp", "custom_linear", "custom_linear_solve", "custom_root", "custom_vjp", "debug",
+    "debug_nans", "eval_shape", "explain", "export", "fori_loop", "from_local", "grad", "graph_of",
+    "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jet", "jit", "jvp", "linearize",
+    "load_arrays", "load_exported", "load_graph", "map", "mesh", "name", "offload",
+    "record_program", "revolve", "save_arrays", "save_graph", "scan", "shard",
+    "sharding_constraint", "sparsity", "stop_gradient", "switch", "trace", "value_and_grad", "vjp",
+    "vmap", "while_loop",
 ]
 # end generated
 # fmt: on

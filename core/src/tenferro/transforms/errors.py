@@ -91,6 +91,14 @@ class GradientCheckError(TenferroError, AssertionError):
     """
 
 
+class PrimitiveCheckError(TenferroError, AssertionError):
+    """Report laws that a primitive breaks. Fields: ``primitive``, ``broken`` (a row per law)."""
+
+
+class KitNotInstalledError(TenferroError, ImportError):
+    """Report that the conformance kit cannot be imported. Field: ``distribution``."""
+
+
 class BatchAxisError(TenferroError, ValueError):
     """Report axes or sizes that do not fit under ``vmap``. Fields: ``got``, ``need``."""
 
