@@ -16,7 +16,7 @@ from tenferro.computegraph import KeyView, compile_program, materialize_merge
 from tenferro_cupy import plugin
 from tenferro_cupy._backend import CupyBackend
 from tenferro_cupy.lowerings import lowerings
-from tenferro_cupy.plan import chains, regions
+from tenferro_cupy.plan import chains, loops, regions
 
 
 def _load(name):
@@ -33,6 +33,7 @@ kernel_on_numpy = _load("kernel_on_numpy")
 #: Plans are tested without compiling each kernel for the CPU: `test_kernels_on_cpu.py` does that.
 regions.Region = kernel_on_numpy.RegionOnNumpy
 chains.Chain = kernel_on_numpy.ChainOnNumpy
+loops.Loop = kernel_on_numpy.LoopOnNumpy
 
 
 def pytest_configure(config):

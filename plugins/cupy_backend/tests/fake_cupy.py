@@ -216,6 +216,8 @@ class _Array:
                 assert k is Ellipsis or isinstance(k, (int, slice)), f"index {k!r}"
                 places.append(k)
             axis = -(len(keys) - len(places)) if k is Ellipsis else axis + 1
+        if not any(k is Ellipsis for k in places):
+            places.append(Ellipsis)  # an element is a view of rank 0, not a number
         return tuple(places)
 
     def __getitem__(self, key):

@@ -13,6 +13,7 @@ from scipy import special
 from tenferro.backend import LoweringTable
 from tenferro.primitives import Aval, DType
 from tenferro_cupy.kernels.chain import Chain
+from tenferro_cupy.kernels.loop import Loop
 from tenferro_cupy.kernels.region import Region
 from tenferro_cupy.lowerings import lowerings
 
@@ -151,20 +152,52 @@ class ChainOnNumpy(Chain):
             slots, arrays[:] = dict(zip(self.operands, operands, strict=True)), []
             for member in self.members:
                 given_arrays = [slots[i] for i in member.operands]
-                if member.region is None:
-                    found = member.call(*given_arrays)
-                else:
-                    found = [cupy.wrap(x) for x in member.region.evaluated(given_arrays)]
+                found = evaluated(member, given_arrays)
+                if member.region is not None:
                     arrays.extend([*given_arrays, *found])
                 slots.update(zip(member.targets, found, strict=True))
             return [slots[i]._a for i in self.targets], [slots[i] for i in self.targets]
 
         _, results = again()
-        reads, writes = [x for x in arrays if x is not None], []
-        cupy.launch("kernel", reads, writes, None)
+        cupy.launch("kernel", arrays, [], None)
         if cupy.captured is not None:
             cupy.captured[-1] = (results, lambda: again()[0])
         return results
+
+
+class LoopOnNumpy(Loop):
+    """A loop that computes its regions with NumPy, step by step, and notes one launch."""
+
+    def __call__(self, *operands):
+        """Return the outputs."""
+        cupy = self.modules.cupy
+        results = [cupy.wrap(x) for x in self.evaluated(operands)]
+        cupy.launch("kernel", operands, results, lambda: self.evaluated(operands))
+        return results
+
+    def evaluated(self, operands):
+        """The outputs, as NumPy arrays."""
+        consts, carried, length, reverse, results, outputs = self.stepping
+        carry, rows = [x._a for x in operands[consts:][:carried]], operands[consts + carried :]
+        stacks = [np.empty((length, *aval.shape), aval.dtype.name) for aval in self.avals]
+        for k in range(length)[:: -1 if reverse else 1]:
+            slots = dict(self.literals) | dict(enumerate(operands[:consts]))
+            given_rows = [*carry, *[x._a[k] for x in rows]]
+            slots |= {i: self.modules.cupy.wrap(x) for i, x in enumerate(given_rows, consts)}
+            for member in self.members:
+                found = evaluated(member, [slots[i] for i in member.operands])
+                slots.update(zip(member.targets, found, strict=True))
+            for stack, slot in zip(stacks, results, strict=True):
+                stack[k] = slots[slot]._a
+            carry = [slots[slot]._a for slot in results[:carried]]
+        return [np.array(stacks[i] if i >= carried else carry[i]) for i in outputs]
+
+
+def evaluated(member, given_arrays):
+    """The results of a region or a view."""
+    if member.region is None:
+        return member.call(*given_arrays)
+    return [member.call.modules.cupy.wrap(x) for x in member.region.evaluated(given_arrays)]
 
 
 class RegionOnNumpy(Region):

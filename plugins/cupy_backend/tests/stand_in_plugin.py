@@ -8,7 +8,7 @@ import os
 os.environ["TENFERRO_CUPY_CACHE"] = ""
 
 import fake_cupy
-from kernel_on_numpy import ChainOnNumpy, RegionOnNumpy
+from kernel_on_numpy import ChainOnNumpy, LoopOnNumpy, RegionOnNumpy
 
 from tenferro._runtime.frozen import replace
 from tenferro.backend import Probe, hookimpl, host
@@ -16,11 +16,12 @@ from tenferro_conformance.kit import register_profile
 from tenferro_cupy import plugin
 from tenferro_cupy._backend import CupyBackend
 from tenferro_cupy.lowerings import lowerings
-from tenferro_cupy.plan import chains, regions
+from tenferro_cupy.plan import chains, loops, regions
 from tenferro_cupy.profile import PROFILE
 
 regions.Region = RegionOnNumpy
 chains.Chain = ChainOnNumpy
+loops.Loop = LoopOnNumpy
 NAME = "cupy_stand_in"
 FAKE = fake_cupy.Fake()
 

@@ -90,7 +90,7 @@ def test_arguments_fit_a_launch(make_backend, monkeypatch):
     assert 1 < len(names) < 20
     np.testing.assert_allclose(got, many(X), rtol=1e-10)
     for chain in made:
-        size = sum(chains._bytes_of_arguments(region) for region in chain.regions)
+        size = sum(chains.bytes_of_arguments(region) for region in chain.regions)
         assert size <= 4000
         assert len(chain.regions) <= 32
 
@@ -104,7 +104,7 @@ def test_the_bound_of_the_arguments_holds(make_backend, monkeypatch):
             link = region.link(arrays)
             pointers = len(arrays) + len(region.kernel.outputs) + len(region.kernel.folds)
             size = 8 * (pointers + len(link.integers)) + 16 * len(region.constants)
-            assert size <= chains._bytes_of_arguments(region)
+            assert size <= chains.bytes_of_arguments(region)
 
 
 def test_a_plan_says_what_a_chain_computes(make_backend):

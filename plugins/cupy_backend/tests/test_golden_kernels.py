@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import read_cases
 
-from tenferro_cupy.kernels.chain_source import chain_text
+from tenferro_cupy.kernels.chain_source import Looped, chain_text
 from tenferro_cupy.kernels.kernel import Fold, Kernel, Line
 from tenferro_cupy.kernels.layout import layout_of
 from tenferro_cupy.kernels.source import body_text
@@ -84,7 +84,7 @@ def file_of(name):
     return GOLDEN / f"{name.replace(' ', '_')}.cu"
 
 
-def text_of_chain():
+def text_of_chain(looped=None):
     """The sums of a x over the rows, and then x times them; a loop may repeat it."""
     times = Line("mul({0}, {1})", (0, 1), F64)
     sums = Kernel((F64, F64), (), (times,), (), (Fold("sum", 2),))
@@ -93,7 +93,12 @@ def text_of_chain():
         (sums, layout_of((8, 50), (1,), [(50, 1), (50, 1)], 8, False, 0)[0]),
         (product, layout_of((8, 50), None, [(50, 1), (1, 0)], 8, False, 1)[0]),
     )
-    return f"// a chain\n{chain_text(links)[1]}"
+    return chain_text(links, looped)[1]
+
+
+#: the product is written into another row by each step
+LOOPED = Looped(1, ((False,) * 10, (False, False, True, *[False] * 4)))
+CHAINS = {"a chain": None, "a loop": LOOPED}
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -101,11 +106,13 @@ def test_the_text_is_the_approved_one(name):
     assert text_of(name) == file_of(name).read_text("utf-8")
 
 
-def test_the_text_of_a_chain_is_the_approved_one():
-    assert text_of_chain() == file_of("a chain").read_text("utf-8")
+@pytest.mark.parametrize("name", CHAINS)
+def test_the_text_of_a_chain_is_the_approved_one(name):
+    assert text_of_chain(CHAINS[name]) == file_of(name).read_text("utf-8")
 
 
 if __name__ == "__main__":
     for name in KERNELS:
         file_of(name).write_text(text_of(name), "utf-8")
-    file_of("a chain").write_text(text_of_chain(), "utf-8")
+    for name, looped in CHAINS.items():
+        file_of(name).write_text(text_of_chain(looped), "utf-8")

@@ -7,7 +7,7 @@ import nvrtc
 import pytest
 import read_cases
 
-from tenferro_cupy.kernels.chain_source import chain_text
+from tenferro_cupy.kernels.chain_source import Looped, chain_text, link_parameters
 from tenferro_cupy.kernels.kernel import Fold, Kernel, Line
 from tenferro_cupy.kernels.layout import layout_of
 from tenferro_cupy.kernels.source import body_text, kernel_name, translation_unit
@@ -63,12 +63,20 @@ def chains(dtypes):
     yield tuple(reads(read_cases.TYPICAL))
 
 
+def looped(links):
+    """A loop in which each pointer moves; the first link runs before it, where none does."""
+    names = [link_parameters(*link) for link in links]
+    moves = [tuple(["*" in p.type and i > 0 for p in found]) for i, found in enumerate(names)]
+    return chain_text(links, Looped(1, tuple(moves)))
+
+
 @functools.cache
 def program(dtypes):
     names = read_cases.TYPICAL if dtypes == TYPICAL else read_cases.ROWS
     made = [*operations(dtypes), *reductions(dtypes), *reads(names)]
     texts = dict([(kernel_name(*pair), body_text(*pair)) for pair in made])
     texts |= dict([chain_text(links) for links in chains(dtypes[:2])])
+    texts |= dict([looped(tuple(reads(read_cases.TYPICAL[:2])))])
     return translation_unit(*texts.values()), list(texts)
 
 

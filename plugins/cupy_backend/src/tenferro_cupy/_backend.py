@@ -165,7 +165,7 @@ class CupyBackend(Backend):
         """Return the function that runs an operation with bodies, unless a plugin replaced it."""
         if not hasattr(op, "bodies") or self.lowerings.provider_of(op) != self.provider:
             return None
-        return body_runner(op, self._body, self.cupy)
+        return body_runner(op, self._body, self.modules)
 
     def _body(self, body: Fragment) -> PlanRunner:
         return PlanRunner(self, self._plan(compile_program(body.flat)))

@@ -1,4 +1,3 @@
-// a chain
 __device__ inline void tenferro_chain_66c5bc4165b2d6c8_0_element(f64 v0, f64 v1, f64& y0) {
   const f64 v2 = mul(v0, v1);
   y0 = v2;

@@ -13,7 +13,7 @@ from typing import Any
 from tenferro.backend.extend import NamedTuple
 from tenferro_cupy.kernels.chain_source import CHAIN_BLOCK, chain_text
 from tenferro_cupy.kernels.modules import Modules
-from tenferro_cupy.kernels.region import Link, Region
+from tenferro_cupy.kernels.region import Link, Region, walkable
 
 __all__ = ["Chain", "Member"]
 
@@ -68,7 +68,7 @@ class Chain:
         for call, reads, targets in self.members:
             given = [slots[i] for i in reads]
             if isinstance(call, Region):
-                walked = call.walkable(given)
+                walked = walkable(given)
                 results: Sequence[Any] = call.allocated()
                 link = call.link(walked)
                 links.append(link)

@@ -1,7 +1,8 @@
 """The text of a chain: small regions that one block of threads computes one after the other.
 
 Each region is a function of all threads; between two of them the threads meet, and what one wrote
-the next one reads. In a loop, pointers move on by one row in each step. Read next: ``chain.py``.
+the next one reads. In a loop, pointers move on by one row in each step, and one launch does the
+steps from ``begin`` to ``end``. Read next: ``chain.py``.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ Structure = tuple[tuple[Kernel, Layout], ...]
 class Looped(NamedTuple):
     """Links that run once for each step of a loop.
 
-    before   links that run once, before the first step; the others run in each step
+    before   count of the links that run before step 0; the others run in each step
     moves    for each parameter of each link whether it is a pointer that moves with the step
     """
 
@@ -72,7 +73,7 @@ def _text(links: Structure, looped: Looped | None, name: str) -> str:
             given.append(own)
         calls.append([f"{functions[link]}({', '.join([*given, 'scratch'])});", "__syncthreads();"])
     if looped:
-        declared.append("i64 steps")
+        declared += ["i64 begin", "i64 end"]
     lines = [
         *[_link(*link, function) for link, function in functions.items()],
         f'extern "C" __launch_bounds__({CHAIN_BLOCK}) __global__ void {name}('
@@ -85,12 +86,14 @@ def _text(links: Structure, looped: Looped | None, name: str) -> str:
 
 
 def _body(calls: Sequence[list[str]], looped: Looped | None) -> list[str]:
-    before = len(calls) if looped is None else looped.before
-    lines = [line for call in calls[:before] for line in call]
-    if looped is not None:
-        repeated = [line for call in calls[before:] for line in call]
-        lines += ["for (i64 k = 0; k < steps; ++k) {", *indented(repeated), "}"]
-    return lines
+    if looped is None:
+        return [line for call in calls for line in call]
+    first = [line for call in calls[: looped.before] for line in call]
+    repeated = [line for call in calls[looped.before :] for line in call]
+    return [
+        *["if (begin == 0) {", *indented(first), "}"],
+        *["for (i64 k = begin; k < end; ++k) {", *indented(repeated), "}"],
+    ]
 
 
 @cache

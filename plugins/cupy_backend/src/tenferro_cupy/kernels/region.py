@@ -18,7 +18,7 @@ from tenferro_cupy.kernels.layout import BLOCK, Layout, Sizes, layout_of
 from tenferro_cupy.kernels.modules import Modules
 from tenferro_cupy.kernels.reads.table import SizedRead
 
-__all__ = ["Link", "Region"]
+__all__ = ["Link", "Region", "walkable"]
 
 #: bytes of the part of one element, where they are not those of the dtype
 _WIDENED = {"float16": 4, "bfloat16": 4}
@@ -78,7 +78,7 @@ class Region:
 
     def __call__(self, *operands: Any) -> list[Any]:
         """Launch on the current stream; return the outputs, then the results of reductions."""
-        operands = self.walkable(operands)
+        operands = walkable(operands)
         results = self.allocated()
         if self.is_empty:
             return results
@@ -93,12 +93,6 @@ class Region:
     def is_empty(self) -> bool:
         """True if there is nothing to compute."""
         return prod(self.kept) == 0 or (self.axes is None and prod(self.shape) == 0)
-
-    def walkable(self, operands: Sequence[Any]) -> tuple[Any, ...]:
-        """Return arrays whose strides are whole elements."""
-        return tuple(
-            [x if all(s % x.itemsize == 0 for s in x.strides) else x.copy() for x in operands]
-        )
 
     def allocated(self) -> list[Any]:
         """Return memory for the outputs and for the results of reductions."""
@@ -181,6 +175,11 @@ class Region:
         whole += [DType.of(read.dtype).itemsize for read in self.kernel.reads]
         kept = [DType.of(self.kernel.dtype(f.value)).itemsize for f in self.kernel.folds]
         return sum(whole) * prod(self.shape) + sum(kept) * prod(self.kept)
+
+
+def walkable(operands: Sequence[Any]) -> tuple[Any, ...]:
+    """Return arrays whose strides are whole elements."""
+    return tuple([x if all(s % x.itemsize == 0 for s in x.strides) else x.copy() for x in operands])
 
 
 def _reach(shape: Sequence[int], strides: Sequence[int]) -> int:

@@ -1,4 +1,4 @@
 """A program as a sequence of steps: kernels of regions, and calls of lowerings.
 
-Read in this order: ``step``, ``regions``, ``bodies``, ``planned``.
+Read in this order: ``step``, ``regions``, ``chains``, ``planned``, ``loops``, ``bodies``.
 """

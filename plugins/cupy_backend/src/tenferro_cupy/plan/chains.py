@@ -7,7 +7,7 @@ joins a chain. Read next: ``planned.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from math import prod
 from typing import Any
 
@@ -26,12 +26,15 @@ from tenferro_cupy.kernels.region import Region
 from tenferro_cupy.plan.regions import alone
 from tenferro_cupy.plan.step import Step
 
-__all__ = ["chained", "members_of"]
+__all__ = [
+    "MAX_BYTES_OF_ARGUMENTS", "MAX_ELEMENTS", "MAX_REGIONS", "bytes_of_arguments", "chained",
+    "is_view", "member_of", "small_region",
+]  # fmt: skip
 
-_MAX_ELEMENTS = 1 << 12  # eight for each thread of the block
+MAX_ELEMENTS = 1 << 12  # eight for each thread of the block
 _MAX_VISITS = 1 << 18  # elements of a region times the elements that its reads look at
-_MAX_REGIONS = 32
-_MAX_BYTES_OF_ARGUMENTS = 4000  # a launch takes 4 KiB
+MAX_REGIONS = 32
+MAX_BYTES_OF_ARGUMENTS = 4000  # a launch takes 4 KiB
 _VIEWS = (BroadcastInDim, Transpose, Slice, Reverse, Reshape)
 
 
@@ -94,8 +97,8 @@ class _Chooser:
         """Let a step wait, or put it into the plan."""
         member = small_region(step, self.avals, self.constants, self.modules)
         if member is not None:
-            size = _bytes_of_arguments(member.operation)
-            if self.regions == _MAX_REGIONS or self.bytes + size > _MAX_BYTES_OF_ARGUMENTS:
+            size = bytes_of_arguments(member.operation)
+            if self.regions == MAX_REGIONS or self.bytes + size > MAX_BYTES_OF_ARGUMENTS:
                 self.flush()
             self.regions += 1
             self.bytes += size
@@ -126,7 +129,7 @@ class _Chooser:
 
     def _chain(self) -> Step:
         own = {id(step) for step, _ in self.waiting}
-        members = [_member(member) for _, member in self.waiting]
+        members = [member_of(member) for _, member in self.waiting]
         reads = dict.fromkeys(i for m in members for i in m.operands if i not in self.made)
         targets = [i for m in members for i in m.targets if self._is_read_elsewhere(i, own)]
         chain = Chain(self.modules, members, tuple(reads), targets)
@@ -148,7 +151,7 @@ def small_region(
         step = found
     elements = prod(step.operation.shape)
     visits = sum([read.visits for read in step.operation.reads])
-    is_small = elements <= _MAX_ELEMENTS and elements * visits <= _MAX_VISITS
+    is_small = elements <= MAX_ELEMENTS and elements * visits <= _MAX_VISITS
     return step if is_small else None
 
 
@@ -159,20 +162,13 @@ def is_view(step: Step, dense: Set[int]) -> bool:
     return type(step.operation) in _VIEWS
 
 
-def members_of(step: Step) -> Iterator[Member]:
-    """Yield a step as members of a chain."""
-    if isinstance(step.operation, Chain):
-        yield from step.operation.members
-    else:
-        yield _member(step)
-
-
-def _member(step: Step) -> Member:
+def member_of(step: Step) -> Member:
+    """Return a region or a view as a member of a chain."""
     assert step.run is not None
     return Member(step.run, step.operands, step.targets)
 
 
-def _bytes_of_arguments(region: Region) -> int:
+def bytes_of_arguments(region: Region) -> int:
     """Return a bound of the bytes that the arguments of a region take in a launch."""
     kernel, rank = region.kernel, len(region.shape)
     arrays = [array for read in kernel.reads for array in read.arrays]

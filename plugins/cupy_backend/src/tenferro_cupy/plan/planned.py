@@ -1,7 +1,7 @@
 """A plan: the steps of a closed program in order, and its literals.
 
 Literals are made once, on the device, when a step or a caller reads them; arrays of one number are
-passed to kernels by value. Read next: ``../_backend.py``.
+passed to kernels by value. Read next: ``loops.py``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tenferro_cupy.plan.chains import chained
 from tenferro_cupy.plan.regions import fused
 from tenferro_cupy.plan.step import Run, Step
 
-__all__ = ["Plan", "make_plan"]
+__all__ = ["Plan", "constants_of", "make_plan"]
 
 _EFFECT = "std::debug_callback"
 
@@ -69,7 +69,7 @@ def make_plan(
             step.let_fuse(program.avals)
         steps.append(step)
     if not _has_effects(program):
-        constants = _constants(program)
+        constants = constants_of(program)
         steps = fused(steps, program.avals, set(program.outputs), constants, modules)
         steps = chained(steps, program.avals, set(program.outputs), constants, modules)
     steps = _without_unread(steps, program.outputs)
@@ -81,7 +81,7 @@ def make_plan(
     return Plan(program, steps, slots)
 
 
-def _constants(program: CompiledProgram) -> dict[int, Any]:
+def constants_of(program: CompiledProgram) -> dict[int, Any]:
     """Return the slots of arrays of one known number, with this number."""
     found: dict[int, Any] = {}
     for op, inputs, outputs, *_ in program.nodes:
