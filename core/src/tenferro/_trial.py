@@ -28,7 +28,7 @@ from tenferro.backend import (
 from tenferro.backend.discovery.hints import nearest
 from tenferro.backend.discovery.loading import FAILURES, first_line
 from tenferro.backend.lowering import Lowering, load_target
-from tenferro.backend.records import PluginRecord
+from tenferro.backend.records import BACKENDS, PluginRecord
 from tenferro.computegraph import (
     CompiledProgram,
     Graph,
@@ -58,8 +58,9 @@ _ENVIRONMENT = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
 def try_in_child_process(name: str, timeout: float) -> Data:
     """Try a backend in a process of its own; never raises, never hangs.
 
-    ``status`` is that of the plugin, ``problems`` are sentences about what is wrong with it or with
-    lowerings for it, ``broken`` are the plugins that broke meanwhile.
+    ``status`` is that of the plugin, ``missing_library`` what is not installed of what it requires,
+    ``problems`` are sentences about what is wrong with it or with lowerings for it, ``broken`` are
+    the plugins that broke meanwhile.
     """
     with TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "tenferro", "_try", name, folder]
@@ -100,6 +101,7 @@ def _answer(
     reason: str = "",
     *,
     problems: Sequence[str] = (),
+    missing_library: str = "",
     lib_versions: Data | None = None,
     devices: Sequence[str] = (),
     broken: Sequence[PluginRecord] = (),
@@ -107,10 +109,11 @@ def _answer(
     return {
         "status": status,
         "reason": reason,
+        "missing_library": missing_library,
         "lib_versions": {str(k): str(v) for k, v in (lib_versions or {}).items()},
         "devices": [str(device) for device in devices],
         "problems": list(problems),
-        "broken": [[r.group, r.name, r.reason] for r in broken],
+        "broken": [[r.group, r.name, r.reason, r.missing_library] for r in broken],
     }
 
 
@@ -135,7 +138,7 @@ def try_here(name: str, begin: Callable[[str], object] = str) -> Data:
     try:
         probe = plugins.probe(name)
     except BackendError as error:
-        return _answer("broken", _reason(error), problems=[_reason(error)])
+        return _broken(name, error)
     found: Data = {"lib_versions": dict(probe.lib_versions), "devices": probe.devices}
     if not probe.available:
         raised = plugins.probe_error(name) is not None
@@ -146,7 +149,7 @@ def try_here(name: str, begin: Callable[[str], object] = str) -> Data:
     try:
         backend = plugins.backend(name)
     except FAILURES as error:
-        return _answer("broken", _reason(error), problems=[_reason(error)], **found)
+        return _broken(name, error, **found)
     begin("one of its lowerings")
     problems = list(_lowering_problems(backend))
     begin("a sum of two numbers")
@@ -158,6 +161,14 @@ def try_here(name: str, begin: Callable[[str], object] = str) -> Data:
         broken=[r for r in plugins.records() if r.status == "broken"],
         **found,
     )
+
+
+def _broken(name: str, error: BaseException, **found: Any) -> Data:
+    """Return the answer for a backend that raised; a missing library is not a problem."""
+    records = [r for r in host().records() if (r.group, r.name) == (BACKENDS, name)]
+    missing = next((r.missing_library for r in records), "")
+    problems = [] if missing else [_reason(error)]
+    return _answer("broken", _reason(error), problems=problems, missing_library=missing, **found)
 
 
 def _reason(error: BaseException) -> str:

@@ -37,6 +37,7 @@ def test_plugins_as_json(site):
         "api": "1.0",
         "status": "loaded",
         "reason": "",
+        "missing_library": "",
     }
 
 
@@ -90,10 +91,6 @@ def test_doctor_finds_nothing_wrong(site):
         ({"source": "1/0"}, "toy is broken: ZeroDivisionError: division by zero"),
         ({"source": "import sys; sys.exit(3)"}, "toy is broken: SystemExit: 3"),
         ({"requires": ["tenferro>=5"]}, "tenferro-toy does not fit this core: requires "),
-        (
-            {"manifest": 'requires_libs=("no_such",)', "probe": "import no_such"},
-            "toy cannot be used: no_such is not installed; install what provides",
-        ),
         ({"probe": "import os; os._exit(4)"}, "toy: its probe ended with code 4: no output"),
         ({"create": "import os; os._exit(5)"}, "making it ended with code 5: no output"),
         ({"lowerings": "1/0"}, "its lowerings hook raised ZeroDivisionError: division by zero"),
@@ -106,6 +103,23 @@ def test_doctor_names_everything_that_is_wrong(site, parts, problem):
     done = site.cli("doctor")
     assert done.returncode == 1
     assert problem in done.stdout.partition("\nWrong:\n")[2]
+
+
+@pytest.mark.parametrize("part", ["probe", "create", "lowerings"])
+def test_a_library_that_is_not_installed_is_wrong_only_if_its_backend_is_named(site, part):
+    imported = "__import__('no_such')" if part == "lowerings" else "import no_such"
+    manifest = 'requires_libs=("no_such",), install_hint="pip install such"'
+    site.backend("bare", manifest=manifest, **{part: imported})
+    site.backend("toy")
+    done = site.cli("doctor", "--json")
+    data = json.loads(done.stdout)
+    (plugin,) = [p for p in data["plugins"] if p["name"] == "bare"]
+    assert (done.returncode, data["problems"]) == (0, [])
+    assert (plugin["status"], plugin["missing_library"]) == ("broken", "no_such")
+    assert plugin["reason"].startswith("no_such is not installed")
+    named = site.cli("doctor", TENFERRO_BACKEND="bare")
+    assert named.returncode == 1
+    assert "TENFERRO_BACKEND names bare, which is broken: no_such is not" in named.stdout
 
 
 def test_doctor_names_a_conflict_once(site):

@@ -16,7 +16,6 @@ from tenferro._cli.plugins import Data, foreign_lowerings, plugin_data, write_pl
 from tenferro._trial import try_in_child_process
 from tenferro.backend import API_VERSION, BackendError, host
 from tenferro.backend.discovery.hints import VARIABLES
-from tenferro.backend.discovery.refusals import NOT_INSTALLED
 from tenferro.backend.discovery.scan import core_version, dependents
 from tenferro.backend.lowering.providers import canonical
 from tenferro.backend.records import BACKENDS
@@ -52,13 +51,13 @@ def _adopt_findings(plugin: Data, trials: Mapping[str, Data]) -> None:
     if plugin["status"] != "loaded":
         return
     for trial in trials.values():
-        for group, name, reason in trial["broken"]:
+        for group, name, reason, missing in trial["broken"]:
             if (group, name) == (plugin["group"], plugin["name"]):
-                plugin["status"], plugin["reason"] = "broken", reason
+                plugin.update(status="broken", reason=reason, missing_library=missing)
                 return
     if plugin["group"] == BACKENDS and plugin["name"] in trials:
         own = trials[plugin["name"]]
-        plugin["status"], plugin["reason"] = own["status"], own["reason"]
+        plugin.update({key: own[key] for key in ("status", "reason", "missing_library")})
 
 
 def _without(data: Data, name: str) -> Data:
@@ -66,9 +65,12 @@ def _without(data: Data, name: str) -> Data:
 
 
 def _problems(data: Data, environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield sentences about problems. A missing device is one only if its backend was named."""
+    """Yield sentences about problems.
+
+    A missing device, or a library that is not installed, is one only if its backend was named.
+    """
     for p in data["plugins"]:
-        if p["status"] in BAD:
+        if p["status"] in BAD and not p["missing_library"]:
             yield f"{p['name']} {_predicate(p)}: {p['reason']}"
     said = {p["reason"] for p in data["plugins"] if p["status"] in BAD}
     for name, probe in data["probes"].items():
@@ -85,8 +87,6 @@ def _problems(data: Data, environment: Mapping[str, str]) -> Iterator[str]:
 
 def _predicate(plugin: Data) -> str:
     """Return the predicate of a sentence about a plugin that cannot be used, as in "is broken"."""
-    if NOT_INSTALLED in plugin["reason"]:
-        return "cannot be used"
     return "is in conflict" if plugin["status"] == "conflict" else f"is {plugin['status']}"
 
 

@@ -47,6 +47,7 @@ def _plugin(record: PluginRecord, verbose: bool) -> Data:
         "api": None if record.api is None else ".".join(map(str, record.api)),
         "status": record.status,
         "reason": record.reason,
+        "missing_library": record.missing_library,
     }
     if verbose:
         data["module"] = record.value

@@ -135,7 +135,11 @@ class BackendConfig(Frozen):
 
 
 class PluginRecord(Frozen):
-    """State what is known of one entry point, now; the host replaces it when that changes."""
+    """State what is known of one entry point, now; the host replaces it when that changes.
+
+    ``missing_library`` names a library of ``requires_libs`` that is not installed. It is the whole
+    reason why the plugin is broken; nothing is wrong with the plugin itself.
+    """
 
     name: str
     group: str
@@ -147,6 +151,7 @@ class PluginRecord(Frozen):
     traceback: str = ""
     api: tuple[int, int] | None = None
     install_hint: str = ""
+    missing_library: str = ""
 
     @property
     def owner(self) -> str:

@@ -38,10 +38,11 @@ _MANDATORY = ("tenferro_backend_info", "tenferro_backend_probe", "tenferro_backe
 class Refusal(Exception):
     """A plugin will not be loaded; ``__cause__`` is what it raised, where it raised."""
 
-    def __init__(self, status: Status, reason: str) -> None:
+    def __init__(self, status: Status, reason: str, missing_library: str = "") -> None:
         super().__init__(reason)
         self.status: Status = status
         self.reason = reason
+        self.missing_library = missing_library
 
 
 class WrongResultError(TypeError):

@@ -18,8 +18,6 @@ from tenferro.backend._errors import (
 from tenferro.backend.discovery.hints import KNOWN, install_lines, nearest
 from tenferro.backend.records import BACKENDS, PluginRecord
 
-#: The end of the reason of a plugin whose library is missing: nothing is wrong with the plugin.
-NOT_INSTALLED = "is not installed"
 _WHAT = {BACKENDS: "backend"}
 
 
@@ -43,7 +41,7 @@ def unusable(record: PluginRecord, rivals: Sequence[PluginRecord]) -> BackendErr
 def broken(record: PluginRecord) -> PluginBrokenError:
     """Make the error for a plugin that failed."""
     hint = f"\n  hint       {record.install_hint}" if record.install_hint else ""
-    state = "cannot be used" if record.reason.endswith(NOT_INSTALLED) else "is broken"
+    state = "cannot be used" if record.missing_library else "is broken"
     return PluginBrokenError(
         f"{_who(record)} {state}: {record.reason}{hint}", **_fields(record), reason=record.reason
     )

@@ -28,7 +28,6 @@ from tenferro.backend.discovery.loading import (
     library_is_missing,
 )
 from tenferro.backend.discovery.refusals import (
-    NOT_INSTALLED,
     broken,
     unknown_backend,
     unknown_namespace,
@@ -220,6 +219,7 @@ class PluginStore:
             reason=refusal.reason,
             traceback=traceback_text(cause),
             install_hint=install_hint(record, refusal, self._requirements(record)),
+            missing_library=refusal.missing_library,
         )
         if changed.status != "broken":
             return None
@@ -248,17 +248,17 @@ class PluginStore:
         wrong with the plugin.
         """
         libraries = self.plugins[place].manifest.requires_libs
-        is_fault = not library_is_missing(error, libraries)
-        if not is_fault:
-            reason = f"{absent_module(error)} {NOT_INSTALLED}"
+        missing = absent_module(error) if library_is_missing(error, libraries) else ""
+        if missing:
+            reason = f"{missing} is not installed"
         with self.lock:
             record = next(r for r in self.rivals(place[1], place[0]) if r.status in USABLE)
             self._drop(place)
-            refusal = Refusal("broken", reason or first_line(error))
+            refusal = Refusal("broken", reason or first_line(error), missing)
             refusal.__cause__ = error
             self._refuse(record, refusal)
         changed = next(r for r in self.rivals(place[1], place[0]) if r.status == "broken")
-        if is_fault:
+        if not missing:
             warn_once(changed)
         return changed
 
