@@ -8,6 +8,7 @@ each of them needs room for the nodes of an integral. Read next: `normal.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import factorial
 from typing import Any
 
@@ -61,8 +62,22 @@ def register(lowerings: Lowerings, xp: Any, find: Find) -> None:
         try:
             function = find("betaincc")
         except AttributeError:  # CuPy has none
-            return by_blocks(xp, lambda *at: beta_part(on, at[0], at[1], at[2], (0, 0))[1], a, b, x)
+            return by_blocks(xp, partial(_complement, on, find), a, b, x)
         return by_blocks(xp, function, a, b, x)
+
+
+def _complement(on: Numeric, find: Find, a: Any, b: Any, x: Any) -> Any:
+    """Return 1 - I_x(a, b) where the namespace has I alone.
+
+    The difference keeps its digits while I is at most a half, and I_{1-x}(b, a) where 1 - x is
+    exact. Elsewhere the rounding of 1 - x may cost all of them (x = 1e-20), so an integral is
+    computed.
+    """
+    xp, rest = on.xp, 1 - x
+    below, mirrored = find("betainc")(a, b, x), find("betainc")(b, a, rest)
+    integral = beta_part(on, a, b, x, (0, 0))[1]
+    above = xp.where(xp.equal(1 - rest, x), mirrored, integral)
+    return xp.where(below <= 0.5, 1 - below, above)
 
 
 def _in_double(xp: Any, find: Find, name: str) -> Callable[..., Any]:

@@ -18,10 +18,7 @@ def register(lowerings: Lowerings, xp: Any, special: Any = None) -> None:
     """Register what the shared lowerings lack; `special` stands in for CuPy's module."""
 
     def find(name: str) -> Callable[..., Any]:
-        library = special or _cupy_special()
-        if name == "betaincc":  # CuPy has none: 1 - I_x(a, b) = I_{1-x}(b, a)
-            return lambda a, b, x: library.betainc(b, a, 1 - x)
-        function: Callable[..., Any] = getattr(library, name)
+        function: Callable[..., Any] = getattr(special or _cupy_special(), name)
         return function
 
     for name in SPECIAL:
