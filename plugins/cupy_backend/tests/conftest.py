@@ -34,6 +34,7 @@ kernel_on_numpy = _load("kernel_on_numpy")
 regions.Region = kernel_on_numpy.RegionOnNumpy
 chains.Chain = kernel_on_numpy.ChainOnNumpy
 loops.Loop = kernel_on_numpy.LoopOnNumpy
+fake_cupy.RAW_ON_NUMPY.update(kernel_on_numpy.RAW)
 
 
 def pytest_configure(config):
@@ -56,7 +57,7 @@ def make_backend():
         fake = fake or fake_cupy.Fake()
         backend = CupyBackend(BackendConfig(**config), fake)
         backend.name, backend.info = "cupy", plugin.tenferro_backend_info()
-        records = lowerings(fake, fake_cupy.special, fake_cupy.scipy_linalg)
+        records = lowerings(fake, *fake_cupy.cupyx)
         backend.lowerings = LoweringTable("cupy", records)
         return backend
 

@@ -15,6 +15,7 @@ from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
+from fake_cusolver import BLAS_HANDLE, SOLVER_HANDLE, CupyxCusolver, cublas, cusolver
 
 NAMES = Path(__file__).with_name("cupy_names.json")
 _ATOMIC = {"float32", "float64", "int32", "uint32", "uint64"}
@@ -37,6 +38,7 @@ class Fake:
         self.launches = []
         self.captured = None  # launches since a capture began
         self.bytes_left = float("inf")  # of the device's memory
+        self.device = 0  # the current one
         self.ndarray = type(
             "ndarray", (_Array,), {"_module": self, "_names": set(names["attributes"])}
         )
@@ -65,10 +67,15 @@ class Fake:
         """A NumPy result as an array of the stand-in that knows whose memory it uses."""
         value = np.asarray(value)
         base = next((s.root for s in sources if np.may_share_memory(value, s._a)), None)
-        return self.ndarray._make(value, base)
+        return self.ndarray._make(value, base, self.device if base is None else base.device.id)
 
     def unwrap(self, value):
         if isinstance(value, self.ndarray):
+            if value.device.id != self.device:
+                raise ValueError(
+                    "Array device must be same as the current device: array device = "
+                    f"{value.device.id} while current = {self.device}"
+                )
             return value._a
         if isinstance(value, np.ndarray):
             raise TypeError("Unsupported type <class 'numpy.ndarray'>")
@@ -92,8 +99,13 @@ class Fake:
         if size > self.bytes_left:
             raise _OutOfMemoryError(f"Out of memory allocating {size:,} bytes")
 
-    def host(self, operand):
+    def wait(self):
+        """Note that the host waits for the device; a stream that is captured refuses."""
+        assert self.captured is None, "operation not permitted when stream is capturing"
         self.synchronizations += 1
+
+    def host(self, operand):
+        self.wait()
         return operand._a.copy()
 
 
@@ -105,8 +117,8 @@ def _bytes_of(array):
 
 #: Functions that give a view, or memory that holds nothing yet.
 _HOST_ONLY = {
-    "asarray", "broadcast_to", "dtype", "empty", "expand_dims", "moveaxis", "ravel", "reshape",
-    "result_type", "squeeze", "swapaxes", "transpose",
+    "asarray", "broadcast_to", "diagonal", "dtype", "empty", "expand_dims", "moveaxis", "ravel",
+    "reshape", "result_type", "squeeze", "swapaxes", "transpose",
 }  # fmt: skip
 
 
@@ -135,9 +147,9 @@ class _Array:
     _names = frozenset()
 
     @classmethod
-    def _make(cls, array, base=None):
+    def _make(cls, array, base=None, device=0):
         made = object.__new__(cls)
-        made._a, made._base = array, base
+        made._a, made._base, made.device = array, base, _Device(cls._module, device)
         return made
 
     @property
@@ -152,7 +164,6 @@ class _Array:
     strides = property(lambda self: self._a.strides)
     itemsize = property(lambda self: self._a.itemsize)
     nbytes = property(lambda self: self._a.nbytes)
-    device = property(lambda self: _Device(0))
     flags = property(lambda self: _Flags(self._a.flags))
     data = property(lambda self: _Pointer(self._a.ctypes.data))
     T = property(lambda self: self._view(self._a.T))
@@ -186,6 +197,9 @@ class _Array:
 
     def transpose(self, *axes):
         return self._view(self._a.transpose(*axes))
+
+    def swapaxes(self, axis1, axis2):
+        return self._view(self._a.swapaxes(axis1, axis2))
 
     def view(self, dtype=None):
         return self._view(self._a.view(dtype) if dtype is not None else self._a.view())
@@ -365,7 +379,7 @@ def _function(module, name, parameters):
         arrays = [module.unwrap(a) for a in args]
         named = {key: module.unwrap(value) for key, value in kwargs.items()}
         if name == "nonzero":
-            module.synchronizations += 1
+            module.wait()
 
         def again():
             found = compute(*arrays, **named)
@@ -381,15 +395,19 @@ def _function(module, name, parameters):
             module.launch(name, read, made, again)
         return tuple(made) if several else made[0]
 
-    if name == "asnumpy":
-        return lambda operand: module.host(operand)
-    if name == "asarray":
-        return lambda a, dtype=None: (
+    return _of_the_host(module).get(name, call)
+
+
+def _of_the_host(module):
+    """Functions that move data between host and device, or compute nothing."""
+    return {
+        "asnumpy": module.host,
+        "asarray": lambda a, dtype=None: (
             a if isinstance(a, module.ndarray) else module.wrap(np.array(a, dtype))
-        )
-    if name == "get_default_memory_pool":
-        return _Pool
-    return call
+        ),
+        "get_default_memory_pool": lambda: module.cuda.pools[module.device],
+        "iscomplexobj": lambda x: x.dtype.kind == "c",
+    }
 
 
 def _parameters(function):
@@ -510,23 +528,41 @@ class _RawKernel:
         self._module, self._code, self._name = module, code, name
 
     def __call__(self, grid, block, args):
+        function = RAW_ON_NUMPY.get(self._name) or self._compiled()
+
+        def again():
+            function(grid, block, args)
+            return []
+
+        again()
+        self._module.launch(self._name, [], [], again)
+
+    def _compiled(self):
         from on_cpu.compiler import compiled
 
-        self._module.launches.append((self._name, 0))
-        compiled((self._code,))[self._name](grid, block, args)
+        return compiled((self._code,))[self._name]
+
+
+#: Kernels by name that need no C++ compiler: `(grid, block, arguments)`.
+RAW_ON_NUMPY = {}
 
 
 class _Device:
+    """`cupy.cuda.Device`: inside its context new arrays lie there, and no other array is read."""
+
     compute_capability = "90"
 
-    def __init__(self, index=0):
-        self.id = index
+    def __init__(self, module, index=None):
+        self._module, self._before = module, []
+        self.id = module.device if index is None else index
 
     def __enter__(self):
+        self._before.append(self._module.device)
+        self._module.device = self.id
         return self
 
     def __exit__(self, *exc):
-        return None
+        self._module.device = self._before.pop()
 
 
 class _Stream:
@@ -536,7 +572,7 @@ class _Stream:
         self._module, self.ptr, self.waited = module, ptr, []
 
     def synchronize(self):
-        self._module.synchronizations += 1
+        self._module.wait()
 
     def record(self):
         return ("event", self.ptr)
@@ -581,11 +617,14 @@ class _OutOfMemoryError(MemoryError):
 class _Cuda:
     def __init__(self, module, devices):
         self.runtime = _Runtime(devices)
-        self.Device = _Device
+        self.Device = partial(_Device, module)
+        self.cublas, self.cusolver = cublas(module), cusolver(module)
+        self.device = _DeviceModule
+        self.pools = [_Pool(module) for _ in range(devices if isinstance(devices, int) else 0)]
         self.streams = [_Stream(module)]
         self.get_current_stream = lambda: self.streams[-1]
         self.Stream = partial(self._stream, module)
-        self.MemoryPool = _Pool
+        self.MemoryPool = partial(_Pool, module)
         self.using_allocator = lambda malloc: contextlib.nullcontext()
         self.memory = type("memory", (), {"OutOfMemoryError": _OutOfMemoryError})
         self.nvrtc = _Nvrtc()
@@ -593,6 +632,13 @@ class _Cuda:
     def _stream(self, module, *, non_blocking):
         assert non_blocking, "another stream would wait for the default one"
         return _Stream(module, ptr=len(self.streams) + 100)
+
+
+class _DeviceModule:
+    """`cupy.cuda.device`."""
+
+    get_cublas_handle = staticmethod(lambda: BLAS_HANDLE)
+    get_cusolver_handle = staticmethod(lambda: SOLVER_HANDLE)
 
 
 class _Nvrtc:
@@ -641,17 +687,22 @@ class _Runtime:
 
 
 class _Pool:
+    """The memory pool of a device; tests say what it holds."""
+
+    def __init__(self, module):
+        self.used = self.free = 0
+
     def malloc(self, size):
         raise NotImplementedError("the stand-in's memory is NumPy's")
 
     def free_all_blocks(self):
-        return None
+        self.free = 0
 
     def used_bytes(self):
-        return 0
+        return self.used
 
     def total_bytes(self):
-        return 0
+        return self.used + self.free
 
 
 class Special:
@@ -682,29 +733,33 @@ special = Special()
 
 
 class ScipyLinalg:
-    """The module `cupyx.scipy.linalg`: what of SciPy's it has, for single matrices."""
+    """The module `cupyx.scipy.linalg`: triangular systems, of stacks as well; nothing is raised."""
 
-    names = ("lu_factor", "solve_triangular")
+    def solve_triangular(self, a, b, trans=0, lower=False, unit_diagonal=False):
+        module = a._module
+        operands = module.unwrap(a), module.unwrap(b)
 
-    def __getattr__(self, name):
-        if name not in self.names:
-            raise AttributeError(f"cupyx.scipy.linalg (as far as we use it) has no {name!r}")
+        def solved():
+            return [_solved(*operands, trans, lower, unit_diagonal)]
 
-        def call(*operands):
-            from scipy import linalg
+        made = module.wrap(solved()[0])
+        module.launch("solve_triangular", [a, b], [made], solved)
+        return made
 
-            module = operands[0]._module
-            arrays = [module.unwrap(x) for x in operands]
-            assert arrays[0].ndim == 2, "older releases take no stacks"
-            found = getattr(linalg, name)(*arrays)
-            if isinstance(found, tuple):
-                return tuple(map(module.wrap, found))
-            return module.wrap(found)
 
-        return call
+def _solved(a, b, trans, lower, unit_diagonal):
+    from scipy.linalg import get_blas_funcs
+
+    assert a.shape[:-1] == b.shape[:-1]
+    (solve,), x = get_blas_funcs(("trsm",), dtype=a.dtype), np.empty_like(b, order="C")
+    for place in np.ndindex(a.shape[:-2]):
+        x[place] = solve(1, a[place], b[place], 0, lower, trans, unit_diagonal)
+    return x
 
 
 scipy_linalg = ScipyLinalg()
+#: What `tenferro_cupy.lowerings` takes of `cupyx`.
+cupyx = special, scipy_linalg, CupyxCusolver()
 
 
 def write_names(names, path=NAMES):

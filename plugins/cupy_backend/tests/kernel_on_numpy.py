@@ -214,5 +214,20 @@ class RegionOnNumpy(Region):
         """The outputs and the results of reductions, as NumPy arrays."""
         for value in self.kernel.outputs:
             self.modules.cupy.allocate(self.shape, self.kernel.dtype(value))
-        values = given(self, [x._a for x in operands])
+        values = given(self, [self.modules.cupy.unwrap(x) for x in operands])
         return computed(self.kernel, self.shape, self.axes, values)
+
+
+def exchanged(grid, block, arguments):
+    """`tenferro_exchanged`: rows exchanged one after the other, for each row of pivots."""
+    pivots, order, count, exchanges, size = arguments
+    assert grid[0] * block[0] >= count
+    assert pivots.shape[-1] == exchanges
+    rows = order._a.reshape(int(count), int(size))
+    rows[...] = np.arange(size)
+    for row, pivot in zip(rows, pivots._a.reshape(int(count), int(exchanges)), strict=True):
+        for i, other in enumerate(pivot):
+            row[[i, other]] = row[[other, i]]
+
+
+RAW = {"tenferro_exchanged": exchanged}

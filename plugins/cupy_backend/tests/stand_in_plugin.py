@@ -8,7 +8,8 @@ import os
 os.environ["TENFERRO_CUPY_CACHE"] = ""
 
 import fake_cupy
-from kernel_on_numpy import ChainOnNumpy, LoopOnNumpy, RegionOnNumpy
+import numpy as np
+from kernel_on_numpy import RAW, ChainOnNumpy, LoopOnNumpy, RegionOnNumpy
 
 from tenferro._runtime.frozen import replace
 from tenferro.backend import Probe, hookimpl, host
@@ -22,6 +23,7 @@ from tenferro_cupy.profile import PROFILE
 regions.Region = RegionOnNumpy
 chains.Chain = ChainOnNumpy
 loops.Loop = LoopOnNumpy
+fake_cupy.RAW_ON_NUMPY.update(RAW)
 NAME = "cupy_stand_in"
 FAKE = fake_cupy.Fake()
 
@@ -40,7 +42,8 @@ class StandIn:
     @staticmethod
     @hookimpl
     def tenferro_backend_probe():
-        return Probe(available=True, devices=("stand-in",))
+        versions = {"cupy": f"{FAKE.__version__} (names alone)", "numpy": np.__version__}
+        return Probe(available=True, lib_versions=versions, devices=("stand-in (no device)",))
 
     @staticmethod
     @hookimpl
@@ -52,7 +55,7 @@ class StandIn:
     def tenferro_lowerings(backend):
         if backend != NAME:
             return ()
-        return lowerings(FAKE, fake_cupy.special, fake_cupy.scipy_linalg)
+        return lowerings(FAKE, *fake_cupy.cupyx)
 
 
 host().register(StandIn())

@@ -40,7 +40,7 @@ def _widest(kernel):
 @functools.cache
 def table(stand_in):
     fake = stand_in.Fake()
-    return fake, LoweringTable("cupy", lowerings(fake, stand_in.special, stand_in.scipy_linalg))
+    return fake, LoweringTable("cupy", lowerings(fake, *stand_in.cupyx))
 
 
 def expected(stand_in, op, arrays):

@@ -43,7 +43,7 @@ def x(stand_in):
         @staticmethod
         @hookimpl
         def tenferro_lowerings(backend):
-            found = lowerings(fake, stand_in.special, stand_in.scipy_linalg)
+            found = lowerings(fake, *stand_in.cupyx)
             return found if backend == NAME else ()
 
     before = tn.backend.set_host(None)

@@ -44,7 +44,7 @@ def backend(make_backend, stand_in):
         kernel(((x.size + 255) // 256,), (256,), (x, out, np.int32(x.size)))
         return out
 
-    records = own_lowerings(cupy, stand_in.special, stand_in.scipy_linalg)
+    records = own_lowerings(cupy, *stand_in.cupyx)
     made.lowerings = LoweringTable("cupy", [*records, *lowerings])
     return made
 
@@ -81,7 +81,7 @@ def test_an_operation_that_a_plugin_replaces_is_not_fused(make_backend, stand_in
         called.append(x.shape)
         return backend.cupy.exp(x)
 
-    records = own_lowerings(backend.cupy, stand_in.special, stand_in.scipy_linalg)
+    records = own_lowerings(backend.cupy, *stand_in.cupyx)
     others = [r for r in records if r.primitive != Exp.key]
     backend.lowerings = LoweringTable("cupy", [*others, *with_provider(mine, "acme 1.0")])
     got = tn.jit(lambda x: np.exp(-x) * 2, backend=backend)(X)

@@ -130,8 +130,8 @@ class PublicDoor:
         return list(again(tuple(_seed(v, x) for v, x in zip(vs, xs, strict=True))))
 
     def numbers(self, *values: Any) -> list[Any]:
-        """Evaluate."""
-        return [None if v is None else np.asarray(v) for v in values]
+        """Evaluate, and copy what a device has: its own arrays may refuse `np.asarray`."""
+        return [None if v is None else np.asarray(tn.asarray(v)) for v in values]
 
 
 def _dtype_of(x: Any) -> str:

@@ -16,15 +16,17 @@ from tenferro_cupy.lowerings import special as special_functions
 __all__ = ["lowerings"]
 
 
-def lowerings(cupy: Any, special: Any = None, scipy_linalg: Any = None) -> tuple[Lowering, ...]:
+def lowerings(
+    cupy: Any, special: Any = None, scipy_linalg: Any = None, cusolver: Any = None
+) -> tuple[Lowering, ...]:
     """Return the lowerings of the standard set over CuPy, or over a stand-in.
 
-    `special` and `scipy_linalg` are CuPy's own modules unless given.
+    `special`, `scipy_linalg` and `cusolver` are modules of CuPy's own `cupyx` unless given.
     """
     own = Lowerings()
     special_functions.register(own, cupy, special)
     reduction.register(own, cupy)
-    linalg.register(own, cupy, scipy_linalg)
+    linalg.register(own, cupy, scipy_linalg, cusolver)
     indexing.register(own, cupy)
     replaced = {record.primitive for record in own}
     shared = numpy_like.lowerings(cupy)

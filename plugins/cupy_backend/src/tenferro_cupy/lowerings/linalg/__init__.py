@@ -1,7 +1,7 @@
-"""Linear algebra on CuPy: what `cupy.linalg` lacks is in `cupyx.scipy.linalg`.
+"""Linear algebra on CuPy, one module per factorization; the rest is shared.
 
-The namespaces are parameters, so that a stand-in serves without a device.
-Read next: `../reduction.py`.
+What cuSOLVER says of a matrix stays on the device, so nothing waits. `cupyx` modules are
+parameters, so that a stand-in serves without a device. Read next: `lu.py`.
 """
 
 from __future__ import annotations
@@ -9,14 +9,17 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
-from tenferro_cupy.lowerings.linalg import triangular_solve
+from tenferro_cupy.lowerings.linalg import cholesky, eig, lu, triangular_solve
 
 __all__ = ["register"]
 
-_FACTORIZATIONS: tuple[Any, ...] = (triangular_solve,)
 
+def register(lowerings: Lowerings, xp: Any, linalg: Any = None, cusolver: Any = None) -> None:
+    """Register what differs from the shared lowerings.
 
-def register(lowerings: Lowerings, xp: Any, linalg: Any = None) -> None:
-    """Register what completes the shared lowerings; `linalg` stands in for `cupyx.scipy.linalg`."""
-    for factorization in _FACTORIZATIONS:
-        factorization.register(lowerings, xp, linalg)
+    `linalg` stands in for `cupyx.scipy.linalg`, and `cusolver` for `cupyx.cusolver`.
+    """
+    lu.register(lowerings, xp)
+    cholesky.register(lowerings, xp)
+    triangular_solve.register(lowerings, xp, linalg)
+    eig.register(lowerings, xp, cusolver)
