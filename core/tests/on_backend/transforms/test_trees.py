@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import optree
 import pytest
 
 import tenferro as tn
 from tenferro.transforms.recording import tree as pytrees
+from tenferro.transforms.recording.plain_trees import PlainSpec
 
 X = np.array([1.0, 2.0, 3.0])
 Pair = namedtuple("Pair", "first second")
@@ -188,12 +190,78 @@ def test_leaves_of_plain_containers_come_in_the_order_of_all(args, kwargs):
     assert pytrees.flatten_plain(args, kwargs)[0] == leaves((args, kwargs))
 
 
+PLAIN = {
+    "list": [X, 2.0, 1j, True],
+    "tuple": (X,),
+    "empty": [[], (), {}, None],
+    "dict": {"b": X, "a": 2.0, "c'": 3},
+    "dicts": [{"z": X, "a": {"y": 1.0, "b": [2.0, None]}}, {"k": ()}],
+    "None": None,
+    "deep": ((((X,),), [2.0]), [[[3.0]], {"x": {"x": {"x": X}}}]),
+    "scalars of NumPy": [np.float32(1.0), np.int8(2), {"a": np.array(3.0)}],
+}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_plain_trees_are_split_as_optree_does(name):
+    """The same leaves, names, order of keys, equality and subtrees, without optree."""
+    tree = PLAIN[name]
+    found, spec = pytrees.flatten(tree)
+    want, theirs = optree.tree_flatten(tree, namespace="tenferro")
+    assert type(spec) is PlainSpec
+    assert [id(x) for x in found] == [id(x) for x in want]
+    assert spec.num_leaves == theirs.num_leaves
+    assert pytrees.paths_in(spec, "w") == tuple([a.codify("w") for a in theirs.accessors()])
+    numbers = [*range(len(found))]
+    for leaves_of_any_kind in (numbers, map(str, numbers), [None, []] * len(found)):
+        given = [*leaves_of_any_kind][: len(found)]
+        assert repr(spec.unflatten(iter(given))) == repr(theirs.unflatten(given))
+    assert spec == theirs
+    assert theirs == spec.of_optree()
+    assert pytrees.flatten_up_to(spec, tree) == theirs.flatten_up_to(tree)
+    with pytest.raises(ValueError, match="leaves, got"):
+        spec.unflatten([0] * (len(found) + 1))
+
+
+def test_plain_structures_are_equal_as_those_of_optree():
+    """spec(a) = spec(b)  ⟺  optree's are equal; equal ones have one hash."""
+    trees = [
+        *PLAIN.values(),
+        {"c'": 1, "a": X, "b": X},
+        [X, X],
+        [X, [X]],
+        [[X], X],
+        (X, X),
+        [X] * 4,
+    ]
+    for a in trees:
+        for b in trees:
+            ours, others = pytrees.flatten(a)[1], pytrees.flatten(b)[1]
+            want = optree.tree_structure(a) == optree.tree_structure(b)
+            assert (ours == others) is want
+            assert pytrees.same_structure(ours, optree.tree_structure(b)) is want
+            assert not want or hash(ours) == hash(others)
+
+
+@pytest.mark.parametrize("name", ["namedtuple", "dataclass", "dataclass in a dict"])
+def test_a_tree_with_anything_else_in_it_is_split_by_optree(name):
+    assert type(pytrees.flatten([X, TREES[name]])[1]) is optree.PyTreeSpec
+    assert type(pytrees.flatten({1: X})[1]) is optree.PyTreeSpec
+
+
 FIRST_CALLS = """
-import threading
+import sys, threading
+from collections import namedtuple
 import numpy as np
 import tenferro as tn
 
-f = tn.jit(lambda x, y: (x - y, x * 2.0))
+loss = lambda p: np.sum(p["w"][0] * p["b"])
+for gradient in (tn.grad(loss), tn.jit(tn.value_and_grad(loss))):
+    gradient({"w": [np.ones(3)], "b": 2.0})
+assert "optree" not in sys.modules
+
+Pair = namedtuple("Pair", "a b")
+f = tn.jit(lambda x, y: Pair(x - y, x * 2.0))
 barrier, failed = threading.Barrier(6), []
 
 def work():
@@ -213,7 +281,7 @@ assert not failed, failed
 
 
 def test_the_first_calls_with_containers_may_come_from_several_threads():
-    """Each waits for what is imported at the first."""
+    """Each waits for what is imported at the first, which containers of other classes need."""
     done = subprocess.run([sys.executable, "-c", FIRST_CALLS], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

@@ -249,7 +249,7 @@ class PullbackRule(NamedTuple):
     def _entries(self, result: Any) -> list[Any]:
         """Return one entry per leaf of the arguments."""
         custom, bwd = self.call.custom, self.call.custom.bwd
-        specs = _children(self.call.arguments.places.spec)
+        specs = _tree.children(self.call.arguments.places.spec)
         if not isinstance(result, (tuple, list)) or len(result) != len(specs):
             got = type(result).__name__
             if isinstance(result, (tuple, list)):
@@ -308,11 +308,6 @@ class PullbackRule(NamedTuple):
     def transposed(self) -> None:
         """Return None: the transpose of the transpose is what the transpose records."""
         return
-
-
-def _children(spec: Any) -> list[Any]:
-    """Return the structures of the entries of a tuple."""
-    return list(spec.children())
 
 
 class CustomVjp(Custom):

@@ -1,8 +1,9 @@
-"""Pytrees: nested containers of leaves, by optree.
+"""Pytrees: nested containers of leaves.
 
-optree is loaded when the first container is met: most calls pass arrays only, and the import would
-take half of tenferro's own. ``None`` is an empty container. Dataclasses are containers of their
-fields, in order; a field with ``metadata={"static": True}`` belongs to the structure.
+Lists, tuples and dictionaries of arrays are split by ``plain_trees.py``, everything else by optree,
+which is loaded then: the import takes half as long as tenferro's own. ``None`` is an empty
+container. Dataclasses are containers of their fields, in order; a field with
+``metadata={"static": True}`` belongs to the structure.
 """
 
 from __future__ import annotations
@@ -18,21 +19,10 @@ from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array
 from tenferro.arrays.handle.convert import is_operand
 from tenferro.computegraph._operation import canonical
+from tenferro.transforms.recording.plain_trees import LEAF as LEAF
+from tenferro.transforms.recording.plain_trees import NAMESPACE, PlainSpec, split
 
 _PLAIN = frozenset((Array, float, int, complex, bool))
-
-
-class _Leaf:
-    """The spec of a bare leaf."""
-
-    __slots__ = ()
-    num_leaves = 1
-
-    def __repr__(self) -> str:
-        return "*"
-
-
-LEAF = _Leaf()
 
 
 class _Row(NamedTuple):
@@ -63,7 +53,6 @@ class _Static:
         return repr(self.values)
 
 
-_NAMESPACE = "tenferro"
 _registering = RLock()
 
 
@@ -119,7 +108,7 @@ def register(cls: type, parts: Callable[[Any], Any], put_together: Callable[...,
         parts,
         put_together,
         path_entry_type=optree.GetAttrEntry,
-        namespace=_NAMESPACE,
+        namespace=NAMESPACE,
     )
 
 
@@ -131,10 +120,16 @@ def flatten(tree: Any) -> tuple[list[Any], Any]:
     """Split a pytree into leaves and the structure around them."""
     if is_bare(tree):
         return [tree], LEAF
+    found = split(tree)
+    return _flatten_by_optree(tree) if found is None else found
+
+
+def _flatten_by_optree(tree: Any) -> tuple[list[Any], Any]:
+    """Split a pytree that has other things in it than plain containers and arrays."""
     optree = _optree()
-    leaves, spec = optree.tree_flatten(tree, namespace=_NAMESPACE)
+    leaves, spec = optree.tree_flatten(tree, namespace=NAMESPACE)
     while _register(leaves):
-        leaves, spec = optree.tree_flatten(tree, namespace=_NAMESPACE)
+        leaves, spec = optree.tree_flatten(tree, namespace=NAMESPACE)
     if len(leaves) == 1 and leaves[0] is tree:  # a leaf that does not look like one from outside
         return leaves, LEAF
     return leaves, spec
@@ -201,6 +196,8 @@ def paths_in(spec: Any, base: str) -> Sequence[str]:
     """``paths`` of every tree with this spec."""
     if spec is LEAF:
         return [base]
+    if type(spec) is PlainSpec:
+        return spec.names(base)
     try:
         return _kept_paths(spec, base)
     except TypeError:  # a static field of a dataclass has no hash
@@ -228,8 +225,8 @@ def spread_prefix(prefix: Any, tree: Any) -> list[Any]:
     leaves, _ = flatten(tree)
     if prefix is None or isinstance(prefix, int):
         return [prefix] * len(leaves)
-    entries = _optree().broadcast_prefix(prefix, tree, none_is_leaf=True, namespace="tenferro")
-    places = _optree().tree_leaves(tree, none_is_leaf=True, namespace="tenferro")
+    entries = _optree().broadcast_prefix(prefix, tree, none_is_leaf=True, namespace=NAMESPACE)
+    places = _optree().tree_leaves(tree, none_is_leaf=True, namespace=NAMESPACE)
     return [e for e, leaf in zip(entries, places, strict=True) if leaf is not None]
 
 
@@ -238,7 +235,16 @@ def flatten_up_to(spec: Any, tree: Any) -> list[Any]:
 
     Raises ValueError: if the tree has another structure.
     """
-    return [tree] if spec is LEAF else list(spec.flatten_up_to(tree))
+    return [tree] if spec is LEAF else list(_of_optree(spec).flatten_up_to(tree))
+
+
+def children(spec: Any) -> list[Any]:
+    """Return the structures of the entries of a tuple."""
+    return list(_of_optree(spec).children())
+
+
+def _of_optree(spec: Any) -> Any:
+    return spec.of_optree() if type(spec) is PlainSpec else spec
 
 
 def describe(spec: Any) -> str:
