@@ -199,9 +199,22 @@ SOLVING = [
     row("cholesky_solve", DEFINITE, RIGHT,
         use=lambda la, xp, a, b: la.cholesky_solve(la.cholesky(a), b),
         theirs=lambda la, xp, a, b: la.solve(of_lower(xp, a), b)),
+    row("solve_sylvester", ONE, Operand("k k"), Operand("n k"),
+        theirs=lambda la, xp, a, b, q: la.solve(
+            xp.kron(a, xp.eye(len(b))) + xp.kron(xp.eye(len(a)), b.T), q.reshape(-1)
+        ).reshape(q.shape)),
+    row("solve_banded", Operand("3 n", low=1, high=1.5), Operand("n k"),
+        use=lambda la, xp, ab, b: la.solve_banded((1, 1), ab * np.array([[0.3], [1.0], [0.3]]), b),
+        theirs=lambda la, xp, ab, b: la.solve(of_band(xp, ab, len(b)), b)),
     row("lu_solve", ONE, Operand("n k"),
         use=lambda la, xp, a, b: la.lu_solve(la.lu_factor(a), b)),
 ]  # fmt: skip
+
+
+def of_band(xp, ab, n):
+    """The matrix of three diagonals, the outer ones made smaller."""
+    upper, lower = xp.diag(0.3 * ab[0, 1:], 1), xp.diag(0.3 * ab[2, :-1], -1)
+    return xp.diag(ab[1]) + (upper + lower if n > 1 else 0)
 
 
 def spread(xp, a):

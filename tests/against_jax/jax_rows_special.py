@@ -62,6 +62,7 @@ ROWS = [
     *[row(name, WIDE, dtypes=COMPLEX) for name in ("expm1",)],
     row("log1p", (-0.5, 3)),
     *[row(name, POSITIVE) for name in "digamma psi gammaln gamma loggamma entr".split()],
+    row("rgamma", POSITIVE, theirs=lambda x: jnp.exp(-jax.scipy.special.gammaln(x))),
     row("gammasgn", POSITIVE, constant="it is a sign"),
     *[row(name, UNIT) for name in "erfinv logit ndtri".split()],
     row("erfcx", WIDE),

@@ -33,6 +33,7 @@ from tenferro.arrays.functions.linalg.special_matrices import (
     leslie,
     toeplitz,
 )
+from tenferro.arrays.functions.linalg.structured import solve_banded, solve_sylvester
 from tenferro.arrays.functions.linalg.subspaces import (
     null_space,
     orth,
@@ -80,9 +81,9 @@ __all__ = [
     "khatri_rao", "leslie", "logm", "low_rank", "low_rank_factors", "lstsq", "lu", "lu_factor",
     "lu_solve", "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose",
     "multi_dot", "norm", "null_space", "orth", "orthogonal_procrustes", "outer", "pinv", "polar",
-    "qr", "sinhm", "sinm", "slogdet", "solve", "solve_triangular", "spectral_function", "sqrtm",
-    "svd", "svdvals", "tanhm", "tanm", "tensordot", "tensorinv", "tensorsolve", "toeplitz", "trace",
-    "vecdot", "vector_norm",
+    "qr", "sinhm", "sinm", "slogdet", "solve", "solve_banded", "solve_sylvester",
+    "solve_triangular", "spectral_function", "sqrtm", "svd", "svdvals", "tanhm", "tanm",
+    "tensordot", "tensorinv", "tensorsolve", "toeplitz", "trace", "vecdot", "vector_norm",
 ]
 # end generated
 # fmt: on

@@ -90,7 +90,7 @@ FAMILIES = {
         "_riemann_zeta _zeta beta betainc betaincc betaln digamma entr erfc erfcinv erfcx erfinv "
         "exp10 exprel gamma gammainc gammaincc gammaln gammasgn huber i0 i0e i1 i1e iv ive kl_div "
         "log_expit log_ndtr loggamma logit multigammaln ndtr ndtri polygamma pseudo_huber psi "
-        "rel_entr xlog1py xlogy zeta"
+        "rel_entr rgamma xlog1py xlogy zeta"
     ),
     "splitting": "array_split dsplit hsplit split unstack vsplit",
     "structural": (

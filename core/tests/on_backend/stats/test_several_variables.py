@@ -71,9 +71,20 @@ def test_operands_that_do_not_fit_are_refused(x, mean, cov):
     assert len(caught.value.shapes) == 3
 
 
-def test_a_singular_covariance_is_refused():
-    with pytest.raises(tn.InvalidParameterError, match="inverse"):
-        normal.logpdf(X, MEAN, COV, allow_singular=True)
+def test_a_singular_covariance():
+    """on its image as in SciPy, 0 beside it; no derivative by it, those by point and mean"""
+    root = np.array([[1.0, 0.5], [0.5, -1.0], [2.0, 1.0]])
+    cov = root @ root.T
+    x = MEAN + np.array([[0.5, 1.0], [-1.0, 0.25]]) @ root.T
+    x = np.concatenate([x, x + np.array([0.5, 0.0, 0.0])])
+    want = theirs.multivariate_normal.logpdf(x, MEAN, cov, allow_singular=True)
+    got = normal.logpdf(x, MEAN, cov, allow_singular=True)
+    assert np.isneginf(got[2:]).all()
+    np.testing.assert_allclose(got, want, rtol=1e-10)
+    slope = tn.grad(lambda x: normal.logpdf(x, MEAN, cov, allow_singular=True))(x[0])
+    np.testing.assert_allclose(slope, -np.linalg.pinv(cov) @ (x[0] - MEAN), rtol=1e-9)
+    with pytest.raises(tn.MissingRuleError, match="rank"):
+        tn.grad(lambda c: normal.logpdf(x[0], MEAN, c, allow_singular=True))(cov)
 
 
 @pytest.mark.parametrize("form", ["logpdf", "pdf"])

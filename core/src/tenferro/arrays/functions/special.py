@@ -166,6 +166,26 @@ def gammasgn(x: Any) -> Array:
     return select(gt(found, zero), filled(found, 1), sign)
 
 
+@covers("rgamma", ufunc=True)
+def rgamma(x: Any) -> Array:
+    """Compute 1 / Γ(x), which is 0 at 0, -1, -2, … and has derivatives there."""
+    (found,) = _real("rgamma", x)
+    half, zero, one = filled(found, 0.5), zeros(found), filled(found, 1)
+    is_low = logical_and(lt(found, half), gt(found, filled(found, -float("inf"))))
+    low = select(is_low, found, zero)
+    whole = floor(low + 0.5)
+    turns = select(eq(floor(whole * 0.5) * 2, whole), one, -one)
+    waves = turns * trigonometric.sin((low - whole) * pi) * (1 / pi)  # sin(πx) / π
+    mirrored = gammas.gamma(1 - low)
+    largest = filled(found, found.dtype.largest)
+    is_overflow = logical_and(eq(low, whole), gt(mirrored, largest))
+    mirrored = select(is_overflow, largest, mirrored)  # 0 times it is 0
+    is_far = gt(found, filled(found, 30))  # Γ may overflow, and then has no derivative
+    near, far = select(is_low | is_far, one, found), select(is_far, found, one)
+    high = select(is_far, elementwise.exp(-p.lgamma(far)), 1 / gammas.gamma(near))
+    return select(is_low, mirrored * waves, high)
+
+
 @covers("beta", ufunc=True)
 def beta(a: Any, b: Any) -> Array:
     """Compute the beta function B(a, b) = Γ(a) Γ(b) / Γ(a + b)."""

@@ -1,0 +1,95 @@
+"""Equations whose matrix has a structure: Sylvester's, and those of a banded matrix.
+
+Both are written as a dense system, which is factorized once for the value and for derivatives of
+every order: of m n unknowns for Sylvester's equation, of n for a banded matrix, whatever its band.
+Read next: ``solving.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.functions.contraction import kron
+from tenferro.arrays.functions.indexing import take
+from tenferro.arrays.functions.linalg.solving import solve, square
+from tenferro.arrays.functions.ranges import arange
+from tenferro.arrays.functions.structural import matrix_transpose, reshape
+from tenferro.arrays.functions.triangles import eye
+from tenferro.arrays.handle.array import Array
+from tenferro.arrays.handle.convert import as_array
+from tenferro.primitives import InvalidParameterError, ShapeMismatchError
+from tenferro.primitives.comparison import ge, logical_and, lt, select
+from tenferro.primitives.constants import zeros_like
+
+
+def solve_sylvester(a: Any, b: Any, q: Any) -> Array:
+    """Solve a x + x b = q.
+
+    a: [m, m]   b: [n, n]   q: [m, n]   →   x: [m, n]
+
+    Raises   ShapeMismatchError; for eigenvalues of a and -b in common SingularMatrixError, on
+             backends that see it.
+
+    >>> import tenferro as tn
+    >>> tn.linalg.solve_sylvester([[2.0]], [[3.0]], [[10.0]])
+    array([[2.]])
+    """
+    left, right, known = square(a, "solve_sylvester"), square(b, "solve_sylvester"), as_array(q)
+    m, n = left.shape[-1], right.shape[-1]
+    if left.ndim != 2 or right.ndim != 2 or known.shape != (m, n):
+        raise _unfit("solve_sylvester", "a [m, m], b [n, n], q [m, n]", left, right, known)
+    of_left = kron(left, eye(n, dtype=left.dtype))
+    of_right = kron(eye(m, dtype=right.dtype), matrix_transpose(right))
+    return reshape(solve(of_left + of_right, reshape(known, (m * n,))), (m, n))
+
+
+def solve_banded(
+    l_and_u: Sequence[int],
+    ab: Any,
+    b: Any,
+    overwrite_ab: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+) -> Array:
+    """Solve A x = b for a banded A, given by its diagonals: ab[u + i - j, j] = A[i, j].
+
+    ab: [l + u + 1, n]   b: [n] or [n, k]   →   x: as b
+
+    Raises   ShapeMismatchError; InvalidParameterError: if l or u is negative.
+
+    >>> import tenferro as tn
+    >>> tn.linalg.solve_banded((0, 1), [[0.0, 1.0], [2.0, 4.0]], [3.0, 4.0])
+    array([1., 1.])
+    """
+    lower, upper = l_and_u
+    if min(lower, upper) < 0:
+        error = InvalidParameterError.of(
+            "solve_banded", "the matrix has a diagonal", got=l_and_u, need="l >= 0, u >= 0",
+            parameter="l_and_u", value=l_and_u,
+        )  # fmt: skip
+        raise at_user_line(error)
+    band, right = as_array(ab), as_array(b)
+    n = band.shape[-1] if band.ndim == 2 else -1
+    if band.shape != (lower + upper + 1, n) or right.ndim not in (1, 2) or right.shape[0] != n:
+        raise _unfit("solve_banded", "ab [l + u + 1, n], b [n] or [n, k]", band, right)
+    return solve(_dense(band, upper, n), right)
+
+
+def _dense(band: Array, upper: int, n: int) -> Array:
+    """Return the matrix of a band: what is outside of it is 0, and not what the corners hold."""
+    rows, columns = arange(n)[:, None], arange(n)
+    places = rows - columns + upper
+    zero = zeros_like(places)
+    inside = logical_and(ge(places, zero), lt(places, zero + band.shape[0]))
+    found = take(reshape(band, (-1,)), select(inside, places * n + columns, zero))
+    return select(inside, found, zeros_like(found))
+
+
+def _unfit(function: str, need: str, *operands: Array) -> Exception:
+    error = ShapeMismatchError.of(
+        function, "the operands do not fit together", need=need,
+        got=", ".join([str(x.aval) for x in operands]), shapes=tuple([x.shape for x in operands]),
+    )  # fmt: skip
+    return at_user_line(error)
