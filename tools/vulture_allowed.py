@@ -16,6 +16,7 @@ to_dot  # of a recorded graph
 # Parameters that NumPy and SciPy have; ours are accepted and change nothing.
 subok  # arrays have no subclasses
 overwrite_a  # arrays are never written over
+overwrite_ab  # arrays are never written over
 overwrite_b  # arrays are never written over
 overwrite_input  # arrays are never written over
 check_finite  # backends check what they must
@@ -26,6 +27,12 @@ augment  # tests/fuzz/programs.py: getattr(self, kind)
 on_files  # MkDocs calls it
 collect_ignore  # pytest reads it from conftest.py
 TIERS  # conftest.py runs tests/tiers.py and takes its names
+defvjp_is_zero  # tests/of_autograd: autograd's name
+defgrad  # tests/of_autograd: autograd's name
+getval  # tests/of_autograd: autograd's name
+primitive_with_deprecation_warnings  # tests/of_autograd: autograd's name
+isbox  # tests/of_autograd: autograd's name
+const_graph  # tests/of_autograd: autograd's name
 choose_expressions  # PLAN_PASSES names the planner's methods
 fold_constant_masks  # PLAN_PASSES
 add_padded_sums  # PLAN_PASSES

@@ -48,7 +48,7 @@ def logpdf(x: Any, mean: Any = None, cov: Any = 1, allow_singular: bool = False)
 
     x: f[*s, n]   mean: f[*t, n]   cov: f[*u, n, n]   →   y: f[their common shape]
 
-    With ``allow_singular`` the density is that on the image of the covariance, 0 beside it, and a
+    With ``allow_singular`` the density is that on the image of the covariance, 0 elsewhere, and a
     derivative with respect to the covariance is refused: a rank has none.
 
     Raises       ShapeMismatchError.
@@ -93,11 +93,11 @@ def _log_density_of_singular(given: _Given) -> Array:
     bound = factor * max_of(absolute(values), axis=-1, keepdims=True)
     kept = greater(values, bound)
     parts = matmul(given.away[..., None, :], vectors)[..., 0, :]
-    beside = sum_of(choose(kept, 0.0, parts) ** 2, axis=-1)
+    outside = sum_of(choose(kept, 0.0, parts) ** 2, axis=-1)
     white = choose(kept, parts, 0.0) / choose(kept, sqrt(choose(kept, values, 1.0)), 1.0)
     terms = choose(kept, log(choose(kept, values, 1.0)) + ln(2 * pi), 0.0)
     found = sum_of(white * white, axis=-1) + sum_of(terms, axis=-1)
-    return choose(greater_equal(beside, (1e3 * bound[..., 0]) ** 2), -inf, found * -0.5)
+    return choose(greater_equal(outside, (1e3 * bound[..., 0]) ** 2), -inf, found * -0.5)
 
 
 @custom_jvp

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.functions.comparison import where
 from tenferro.arrays.functions.contraction import kron
 from tenferro.arrays.functions.indexing import take
 from tenferro.arrays.functions.linalg.solving import solve, square
@@ -84,7 +85,8 @@ def _dense(band: Array, upper: int, n: int) -> Array:
     zero = zeros_like(places)
     inside = logical_and(ge(places, zero), lt(places, zero + band.shape[0]))
     found = take(reshape(band, (-1,)), select(inside, places * n + columns, zero))
-    return select(inside, found, zeros_like(found))
+    matrix: Array = where(inside, found, 0)
+    return matrix
 
 
 def _unfit(function: str, need: str, *operands: Array) -> Exception:
