@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from statistics import fmean, median
 from typing import Any
 
@@ -55,12 +55,27 @@ def seconds(call: Call) -> float:
 
 
 def size_of(way: Way, inputs: tuple[Any, ...]) -> tuple[int, int]:
-    """How many operations the function records, and how many elements its largest value has."""
+    """How many operations the function records, and how many elements its largest value has.
+
+    The graph of a gradient does not tell: there, loops that Python unrolled are one operation.
+    """
     import tenferro as tn
 
-    graph = tn.trace(way.function(tenferro()), *inputs)
+    graph = tn.trace(way.function(tenferro()._replace(value_and_grad=value_alone)), *inputs)
     elements = max(math.prod(aval.shape) for aval in graph.graph.avals)
     return max(1, graph.counts()["primal"]), elements
+
+
+def value_alone(function: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
+    """Return `function` with its arguments in the place of its gradient."""
+
+    def value(*given: Any) -> tuple[Any, Any]:
+        chosen = (
+            tuple([given[i] for i in argnums]) if isinstance(argnums, tuple) else given[argnums]
+        )
+        return function(*given), chosen
+
+    return value
 
 
 def figures(options: Options) -> Iterator[Figure]:
