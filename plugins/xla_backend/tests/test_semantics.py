@@ -3,6 +3,8 @@
 The conformance kit judges accuracy. Read next: `test_elementwise.py`, `test_where_xla_differs.py`.
 """
 
+import re
+
 import jax
 import numpy as np
 import pytest
@@ -190,6 +192,51 @@ def test_contractions(programs, dtype):
     same(programs.apply(DotGeneral((), (), (), ()), a[0, 0], b[0, 0]), np.outer(a[0, 0], b[0, 0]))
     empty = DotGeneral((1,), (0,), (), ())
     same(programs.apply(empty, a[0, :, :0], b[:0, 0]), np.zeros((3, 5), dtype))
+
+
+SEVERAL_AXES = {  # contracted and batch axes, and what einsum calls it
+    "all that is free lies side by side": ((0,), (0,), (), (), "abcd,aefg->bcdefg"),
+    "it lies apart": ((1,), (1,), (), (), "abcd,ebfg->acdefg"),
+    "contracted side by side": ((1, 2), (1, 2), (), (), "abcd,ebcg->adeg"),
+    "in another order": ((1, 2), (2, 1), (), (), "abcd,ecbg->adeg"),
+    "side by side in one operand": ((0, 1), (0, 3), (), (), "abcd,aefb->cdef"),
+    "everything is contracted": ((0, 1, 2, 3), (0, 1, 2, 3), (), (), "abcd,abcd->"),
+    "a batch before free axes": ((3,), (3,), (0,), (0,), "abcd,aefd->abcef"),
+    "a batch between them": ((), (), (1,), (1,), "abcd,ebfg->bacdefg"),
+    "two batches and two contracted": ((2, 3), (2, 3), (0, 1), (0, 1), "abcd,abcd->ab"),
+    "nothing is contracted": ((), (), (0, 1), (0, 1), "abcd,abef->abcdef"),
+}
+
+
+@pytest.mark.parametrize("size", [2, 0], ids=["", "of nothing"])
+@pytest.mark.parametrize("dtype", ["float64", "complex64", "int32"])
+def test_contractions_with_several_axes_of_a_kind(programs, dtype, size):
+    sizes = dict(zip("abcdefg", (2, 3, 4, 5, 2, 3, size), strict=True))
+    operations, operands, want = [], [], []
+    for *axes, words in SEVERAL_AXES.values():
+        left, right = [[sizes[x] for x in part] for part in words.partition("->")[0].split(",")]
+        a, b = sample(dtype, *left), sample(dtype, *right, seed=1)
+        operations.append(DotGeneral(*axes))
+        operands += [a, b]
+        want.append(np.einsum(words, a, b))
+
+    def all_of_them(*xs):
+        pairs = zip(operations, xs[::2], xs[1::2], strict=True)
+        return [bind(operation, x, y) for operation, x, y in pairs]
+
+    for found, expected in zip(programs.run(all_of_them, *operands), want, strict=True):
+        assert found.shape == expected.shape
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_products_over_axes_that_lie_side_by_side_copy_no_operand(programs):
+    """XLA for the CPU would bring the first operand into the order of a matrix"""
+    sizes = Aval((40, 6, 7), "float64"), Aval((40, 5), "float64")
+    text = programs.compile(
+        lambda a, b: bind(DotGeneral((0,), (0,), (), ()), a, b), *sizes
+    ).explain()
+    assert "dot(" in text
+    assert not re.search(r"f64\[[\d,]*\]\S* (transpose|copy)\(", text)
 
 
 def test_contraction_is_in_full_precision(programs):

@@ -30,6 +30,7 @@ from tenferro_xla._jax import (
     device_put,
     is_array,
     live_arrays,
+    process_count,
     pure_callback,
     shape_dtype,
 )
@@ -118,16 +119,24 @@ class XlaBackend(Backend):
             raise
 
     def result_to_numpy(self, aval: Aval) -> Function:
-        """Return a function that takes over the memory of large results on the CPU."""
+        """Return a function that copies small results, and takes over large ones on the CPU."""
+        if process_count() > 1:
+            return self.to_numpy
         dtype = numpy_dtype(aval.dtype)
         if self.device.platform != "cpu" or dtype.itemsize * aval.size < MIN_BYTES_TO_SHARE:
-            return self.to_numpy
+            return self._copied
         return partial(self._taken_over, dtype)
 
-    def _taken_over(self, dtype: np.dtype[Any], result: Array) -> NumpyArray:
-        if not is_array(result) or is_spread(result):
+    def _copied(self, result: Array) -> NumpyArray:
+        """Do what ``to_numpy`` does for the result of a program, in fewer steps."""
+        try:
+            return np.array(result)
+        except RuntimeError:
             return self.to_numpy(result)
-        check_process()
+
+    def _taken_over(self, dtype: np.dtype[Any], result: Array) -> NumpyArray:
+        if is_spread(result):
+            return self.to_numpy(result)
         try:
             result.block_until_ready()
         except JaxRuntimeError as error:
