@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+import tenferro as tn
 from tenferro import primitives as tp
 from tenferro.backend import DeviceUnavailableError, MissingLoweringError, UnsupportedError
 from tenferro.computegraph import OperandError, compile_program, flatten
 from tenferro.primitives import STANDARD, Aval
+from tenferro_cupy._errors import OutOfMemoryError
 
 F = Aval((2,), "float64")
 
@@ -109,6 +111,61 @@ def test_waiting_is_asked_for(backend):
     backend.synchronize()
     assert backend.cupy.synchronizations == 1
     assert backend.memory_stats() == {"in_use": 0, "reserved": 0}
+
+
+def test_memory_is_that_of_the_backend_s_own_device(make_backend, stand_in):
+    fake = stand_in.Fake(2)
+    first, second = make_backend(fake), make_backend(fake, device="cuda:1")
+    fake.cuda.pools[0].used, fake.cuda.pools[1].used, fake.cuda.pools[1].free = 8, 100, 28
+    assert first.memory_stats() == {"in_use": 8, "reserved": 8}
+    assert second.memory_stats() == {"in_use": 100, "reserved": 128}
+
+
+def test_too_little_memory_frees_blocks_of_the_device_that_lacks_it(make_backend, stand_in):
+    fake = stand_in.Fake(2)
+    second = make_backend(fake, device="cuda:1")
+    for pool in fake.cuda.pools:
+        pool.used, pool.free = 100, 28
+    f = tn.jit(lambda x: np.sin(x) * 2, backend=second)
+    fake.bytes_left = 0
+    with pytest.raises(OutOfMemoryError) as caught:
+        f(np.ones(2))
+    assert (caught.value.device, caught.value.in_use) == ("cuda:1", 100)
+    assert [pool.free for pool in fake.cuda.pools] == [28, 0]
+
+
+PROGRAMS = {
+    "a region": lambda x: np.sum(np.sin(x) * x),
+    "linear algebra": lambda x: np.linalg.solve(x @ x.T + np.eye(3), x)[0],
+    "a scan": lambda x: tn.scan(lambda c, r: (np.tanh(c + r), c), x[0], x)[1],
+    "a gradient": tn.grad(lambda x: np.linalg.det(np.cumsum(x @ x.T, 0) + np.eye(3))),
+}
+
+
+@pytest.mark.parametrize("options", [None, {"cuda_graph": True}])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_runs_on_the_device_that_was_asked_for(make_backend, stand_in, name, options):
+    """The device of the caller is another one, before and after"""
+    fake, x = stand_in.Fake(3), np.arange(9.0).reshape(3, 3) / 10
+    second = make_backend(fake, device="cuda:2")
+    operand = second.asoperand(x, Aval((3, 3), "float64"))
+    f = tn.jit(PROGRAMS[name], backend=second, options=options)
+    for _ in range(3):
+        result = getattr(f(operand), "operand", None)
+        result = f(operand) if result is None else result
+        assert (result.device.id, fake.device) == (2, 0)
+        np.testing.assert_allclose(second.to_numpy(result), PROGRAMS[name](x), rtol=1e-12)
+
+
+def test_arrays_of_two_devices_are_refused(make_backend, stand_in):
+    """By the backend of each, before anything runs"""
+    fake = stand_in.Fake(2)
+    backends = [make_backend(fake, device=f"cuda:{i}") for i in range(2)]
+    x, y = [b.asoperand(np.ones(2), F) for b in backends]
+    for backend in backends:
+        with pytest.raises(OperandError, match="need"):
+            tn.jit(lambda x, y: x + y, backend=backend)(x, y)
+    assert not fake.launches
 
 
 def test_errors_carry_the_equation(backend):

@@ -65,6 +65,9 @@ def test_streams_wait_for_each_other_and_the_host_for_none(make_backend):
     [
         lambda x: tn.while_loop(lambda c: np.sum(c) < 100.0, lambda c: c * 2, x),
         lambda x: tn.cond(np.sum(x) > 0, lambda y: y, lambda y: -y, x),
+        lambda x: np.linalg.eigvals(x @ x.T),
+        lambda x: np.linalg.eig(x @ x.T)[0],
+        lambda x: tn.linalg.expm(x @ x.T),
     ],
 )
 def test_a_program_that_waits_is_refused(function, make_backend):

@@ -198,7 +198,7 @@ def test_scatter_add_has_every_dtype(check, dtype):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "int32"])
 def test_deterministic_scatter_add(make_backend, run, dtype):
-    """A kernel adds a few windows in their order; CuPy sorts many, which waits for the device"""
+    """A kernel adds a few windows in their order; CuPy sorts many; nothing waits for the device"""
     for repeats in (1, 150):
         x, indices = X.astype(dtype), np.array([[1], [1], [0], [1]] * repeats)
         updates = np.resize(np.arange(12), (4 * repeats, 3)).astype(dtype)
@@ -206,7 +206,27 @@ def test_deterministic_scatter_add(make_backend, run, dtype):
         np.add.at(expected, indices[:, 0], updates)
         (result,), waited = run(make_backend(deterministic=True), scatter, x, indices, updates)
         np.testing.assert_allclose(result, expected)
-        assert (waited > 0) == (dtype != "int32" and repeats > 1)
+        assert waited == 0
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128", "int32"])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_deterministic_scans_do_not_use_cub(make_backend, run, dtype, reverse):
+    """CUB combines floating parts in any order; integers are the same bits in each"""
+    x = np.stack([X[0], X[1], X[0] + 1, X[1], X[0]]).astype(dtype)
+    from_the_front = x[::-1] if reverse else x
+    wanted = [f(from_the_front, 0, dtype) for f in (np.cumsum, np.cumprod)]
+    wanted = [y[::-1] for y in wanted] if reverse else wanted
+    for deterministic in (False, True):
+        backend = make_backend(deterministic=deterministic)
+        both = lambda x: (tp.cumsum(x, 0, reverse=reverse), tp.cumprod(x, 0, reverse=reverse))  # noqa: E731
+        results, waited = run(backend, both, x)
+        for result, want in zip(results, wanted, strict=True):
+            np.testing.assert_allclose(result, want, rtol=1e-6)
+        assert waited == 0
+        names = {name for name, _ in backend.cupy.launches}
+        scanned = not (deterministic and dtype != "int32")
+        assert ({"cumsum", "cumprod"} <= names) == scanned
 
 
 def test_dynamic_slices_wait_for_nothing(check):

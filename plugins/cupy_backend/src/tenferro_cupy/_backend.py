@@ -81,10 +81,12 @@ class CupyBackend(Backend):
     ) -> Callable[[Any], Any]:
         """Make CuPy's ``csr_matrix``; the positions are copied on the device."""
         made = import_module("cupyx.scipy.sparse").csr_matrix
-        places = [self.cupy.asarray([*x], dtype="int32") for x in (columns, starts)]
+        with self.on_device():
+            places = [self.cupy.asarray([*x], dtype="int32") for x in (columns, starts)]
 
         def matrix(entries: Any) -> Any:
-            return made((entries, *[x.copy() for x in places]), shape=shape)
+            with self.on_device():
+                return made((entries, *[x.copy() for x in places]), shape=shape)
 
         return matrix
 
@@ -114,9 +116,10 @@ class CupyBackend(Backend):
 
     def out_of_memory(self, error: Exception) -> OutOfMemoryError:
         """Give unused memory back to the device, and return an error that says how much is used."""
-        pool = self.cupy.get_default_memory_pool()
-        pool.free_all_blocks()
-        used = pool.used_bytes()
+        with self.on_device():
+            pool = self.cupy.get_default_memory_pool()
+            pool.free_all_blocks()
+            used = pool.used_bytes()
         made = OutOfMemoryError(
             f"cupy: the device has not enough memory\n"
             f"  got        {error}\n"

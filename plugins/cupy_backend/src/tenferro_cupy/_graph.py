@@ -18,10 +18,11 @@ from tenferro_cupy.plan.planned import Plan
 
 __all__ = ["GraphRunner", "check_capturable"]
 
-#: They read a number from the device, which a capture cannot do; the last two call Python.
+#: They read a number from the device, which a capture cannot do, or call Python; cuSOLVER finds
+#: eigenvalues of general matrices on the host in part.
 _WAITS = frozenset(op.key for op in (Bound, Switch, WhileLoop)) | {
-    "std::debug_callback",
-    "std::host_callback",
+    *("std::debug_callback", "std::host_callback"),
+    *("std::eig", "std::eigvals", "std::matrix_function"),
 }
 
 

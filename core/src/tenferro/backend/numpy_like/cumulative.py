@@ -12,7 +12,7 @@ from typing import Any
 from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.cumulative import Cumlogsumexp, Cummax, Cummin, Cumprod, Cumsum
 
-__all__ = ["from_either_end", "register"]
+__all__ = ["combined", "from_either_end", "register"]
 
 Along = Callable[[Any, int], Any]
 
@@ -22,9 +22,9 @@ def register(lowerings: Lowerings, xp: Any) -> None:
     table: list[tuple[Any, Along]] = [
         (Cumsum, lambda x, axis: xp.cumsum(x, axis, x.dtype)),
         (Cumprod, lambda x, axis: xp.cumprod(x, axis, x.dtype)),
-        (Cummax, lambda x, axis: _doubling(xp.maximum, x, axis)),
-        (Cummin, lambda x, axis: _doubling(xp.minimum, x, axis)),
-        (Cumlogsumexp, lambda x, axis: _doubling(xp.logaddexp, x, axis)),
+        (Cummax, lambda x, axis: combined(xp.maximum, x, axis)),
+        (Cummin, lambda x, axis: combined(xp.minimum, x, axis)),
+        (Cumlogsumexp, lambda x, axis: combined(xp.logaddexp, x, axis)),
     ]
     for primitive, function in table:
         lowerings.register(primitive)(from_either_end(function))
@@ -42,7 +42,7 @@ def from_either_end(function: Along) -> Callable[[Any, Any], Any]:
     return lower
 
 
-def _doubling(combine: Callable[[Any, Any], Any], x: Any, axis: int) -> Any:
+def combined(combine: Callable[[Any, Any], Any], x: Any, axis: int) -> Any:
     """Combine with what stands 1, 2, 4, … places earlier; `combine` is associative."""
     out, by = x.copy(), 1
     before = (slice(None),) * axis

@@ -13,7 +13,7 @@ from tenferro.backend.lowering import Lowerings
 from tenferro.backend.numpy_like.indexing import put_last, scatter_with
 from tenferro.primitives.scattering import ScatterMax, ScatterMin, ScatterMul
 
-__all__ = ["register"]
+__all__ = ["by_place", "register"]
 
 
 def register(lowerings: Lowerings, xp: Any) -> None:
@@ -28,9 +28,9 @@ def register(lowerings: Lowerings, xp: Any) -> None:
 
 def _scatter(xp: Any, combine: Callable[..., Any]) -> Callable[..., Any]:
     def update(flat: Any, positions: Any, values: Any) -> Any:
-        order = xp.argsort(positions)
+        order = xp.argsort(positions, -1, "stable")
         where = positions[order]
-        found = _by_place(xp, combine, where, values[order])
+        found = by_place(xp, combine, where, values[order])
         return put_last(xp, flat, where, combine(flat[where], found))
 
     def lower(op: Any, x: Any, indices: Any, updates: Any) -> Any:
@@ -39,7 +39,7 @@ def _scatter(xp: Any, combine: Callable[..., Any]) -> Callable[..., Any]:
     return lower
 
 
-def _by_place(xp: Any, combine: Callable[..., Any], where: Any, what: Any) -> Any:
+def by_place(xp: Any, combine: Callable[..., Any], where: Any, what: Any) -> Any:
     """Combine the values that share a place, cumulatively; the places are sorted."""
     by = 1
     while by < where.size:

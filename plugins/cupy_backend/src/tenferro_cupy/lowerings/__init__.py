@@ -10,7 +10,7 @@ from typing import Any
 
 from tenferro.backend import numpy_like
 from tenferro.backend.lowering import Lowering, Lowerings
-from tenferro_cupy.lowerings import indexing, linalg, reduction
+from tenferro_cupy.lowerings import cumulative, indexing, linalg, reduction
 from tenferro_cupy.lowerings import special as special_functions
 
 __all__ = ["lowerings"]
@@ -28,6 +28,7 @@ def lowerings(
     reduction.register(own, cupy)
     linalg.register(own, cupy, scipy_linalg, cusolver)
     indexing.register(own, cupy)
+    cumulative.register(own, cupy)
     replaced = {record.primitive for record in own}
     shared = numpy_like.lowerings(cupy)
     return (*(record for record in shared if record.primitive not in replaced), *own)

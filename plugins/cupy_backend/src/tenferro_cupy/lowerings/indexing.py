@@ -1,8 +1,8 @@
 """Scatter-add on CuPy: atomic additions of the types that CUDA has, or sorted sums.
 
 Atomic additions come in any order, so floating sums may differ in the last bits from run to run;
-with `deterministic=True` updates are sorted and summed in order instead.
-Read next: `../_backend.py`.
+with `deterministic=True` updates are sorted and summed in order instead. Nothing waits.
+Read next: `cumulative.py`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 from tenferro.backend.lowering import Lowerings
 from tenferro.backend.numpy_like import indexing as shared
+from tenferro.backend.numpy_like.scattering import by_place
 from tenferro.primitives.indexing import ScatterAdd
 
 __all__ = ["DETERMINISTIC", "add_at", "register"]
@@ -58,9 +59,8 @@ def add_at(cupy: Any, flat: Any, positions: Any, values: Any) -> None:
 
 
 def _add_sorted(cupy: Any, flat: Any, positions: Any, values: Any) -> None:
-    """Add the sum over each position's values, taken in their order; waits for the device."""
-    order = cupy.argsort(positions)
-    where, what = positions[order], values[order]
-    is_first = cupy.concatenate((cupy.ones(1, "bool"), cupy.not_equal(where[1:], where[:-1])))
-    (heads,) = cupy.nonzero(is_first)
-    flat[where[heads]] += cupy.add.reduceat(what, heads)
+    """Add the sum of each position's values, which are combined in an order that is theirs."""
+    order = cupy.argsort(positions, -1, "stable")
+    where = positions[order]
+    sums = by_place(cupy, cupy.add, where, values[order])
+    flat[...] = shared.put_last(cupy, flat, where, flat[where] + sums)
