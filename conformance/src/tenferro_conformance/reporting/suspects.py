@@ -2,7 +2,7 @@
 
 A law is broken by one of few rules, and the other laws of the primitive tell which: an adjoint
 without a wrong derivative is a wrong transpose. A suspect is a hint, and no proof. Read
-`failures.py` next.
+`../one_primitive.py` next.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Check a primitive by every law of the conformance kit, at some operands: ``check_primitive``.
 
 The laws live in the kit, which is a distribution of its own and is imported when this is called.
-Read next: ``tenferro_conformance/one_primitive.py`` of the kit.
+Read next: ``conformance/src/tenferro_conformance/one_primitive.py``.
 """
 
 from __future__ import annotations
