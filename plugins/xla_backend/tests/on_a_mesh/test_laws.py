@@ -314,3 +314,24 @@ def test_points_are_read_and_their_gradient(mesh):
     split = tn.jit(tn.value_and_grad(picked), backend="xla", mesh=mesh, in_shardings={"x": DATA})
     for found, wanted in zip(split(x), tn.value_and_grad(picked)(x), strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-14)
+
+
+READS = {
+    "rows": lambda x: x[np.array([5, 0, 3])],
+    "points": lambda x: x[np.array([5, 0, 3]), np.array([1, 3, 0])],
+    "clipped": lambda x: np.take(x, np.array([9, 0, 3]), axis=0, mode="clip"),
+}
+
+
+@pytest.mark.parametrize("read", READS)
+@pytest.mark.parametrize("dtype", ["float16", "float64", "complex64", "int32"])
+def test_entries_that_are_read_keep_their_bits(mesh, read, dtype):
+    """Devices add what they have of the entries, and 0.0 + -0.0 would be 0.0"""
+    x = (-np.zeros((8, 4))).astype(dtype)
+    if dtype.startswith("complex"):
+        x = np.conj(x)
+    if dtype != "int32":
+        x[3], x[5, 1] = np.nan, -np.inf
+    split = tn.jit(READS[read], backend="xla", mesh=mesh, in_shardings={"x": BOTH})
+    wanted = np.asarray(READS[read](x))
+    assert np.asarray(split(x)).tobytes() == wanted.tobytes()

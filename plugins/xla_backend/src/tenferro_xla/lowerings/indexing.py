@@ -7,6 +7,7 @@ they are: ``lax.dynamic_slice`` alone would count negative ones from the end.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 
 import numpy as np
@@ -21,7 +22,7 @@ from tenferro.primitives.indexing import (
     Scatter,
     ScatterAdd,
 )
-from tenferro_xla._mesh import whole
+from tenferro_xla._mesh import mesh_in_force, whole
 
 lowerings = Lowerings()
 MODES = {
@@ -42,7 +43,25 @@ def gather(op: Gather, x: Array, indices: Array) -> Array:
     )
     if op.start_index_map != op.collapsed_slice_dims or len(op.start_index_map) > 1:
         indices = whole(indices)  # see `together`
-    return lax.gather(x, indices, dimensions, op.slice_sizes, mode=MODES[op.mode], fill_value=0)
+
+    def read(x: Array) -> Array:
+        mode = MODES[op.mode]
+        return lax.gather(x, indices, dimensions, op.slice_sizes, mode=mode, fill_value=0)
+
+    return read(x) if mesh_in_force() is None else _by_bits(read, x)
+
+
+def _by_bits(read: Callable[[Array], Array], x: Array) -> Array:
+    """Read the bits of floats as integers, so that devices of a mesh keep the sign of -0.0.
+
+    Each device has 0 for the entries of others, and all add what they have: 0.0 + -0.0 is 0.0.
+    """
+    if x.dtype.kind == "c":
+        return lax.complex(_by_bits(read, lax.real(x)), _by_bits(read, lax.imag(x)))
+    if x.dtype.kind in "biu":
+        return read(x)
+    bits = lax.bitcast_convert_type(x, {2: np.uint16, 4: np.uint32, 8: np.uint64}[x.dtype.itemsize])
+    return lax.bitcast_convert_type(read(bits), x.dtype)
 
 
 @lowerings.register(ScatterAdd)
