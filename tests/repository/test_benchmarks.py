@@ -478,3 +478,45 @@ def test_ablation_runs_a_program_without_each_pass(workload):
     row = row_of(workload, Program("W0", "n = 4", 4), turns=2)
     assert list(row["cpu"]) == list(row["bytes"]) == [ALL, AGAIN, *SWITCHES]
     assert all(found["samples"] == 2 for found in row["cpu"].values())
+
+
+# ---- primitives on XLA ---------------------------------------------------------------------------
+
+
+def test_every_lowering_of_xla_is_measured_or_has_a_reason():
+    pytest.importorskip("jax")
+    from benchmarks.xla_primitives.rows import ABSENT, ROWS
+
+    from tenferro_xla.lowerings import lowerings
+
+    assert {row.key for row in ROWS} | {*ABSENT} == {record.primitive for record in lowerings}
+    assert not {row.key for row in ROWS} & {*ABSENT}
+
+
+def test_the_page_of_primitives_has_a_line_for_each_row(root):
+    pytest.importorskip("jax")
+    from benchmarks.xla_primitives.page import PAGE, RESULTS, page
+    from benchmarks.xla_primitives.rows import ROWS
+
+    results = json.loads(RESULTS.read_text("utf-8"))
+    stored = [(row["primitive"], row["jax"], row["dtype"]) for row in results["rows"]]
+    assert stored == [(row.title, row.beside, dtype) for row in ROWS for dtype in row.dtypes]
+    assert PAGE.read_text("utf-8") == page(results)
+
+
+@pytest.mark.parametrize(
+    "ours, jax, errors, edges, said",
+    [
+        (1.0, 1.0, (1, 1), 0, ""),
+        (1.2, 1.0, (1, 1), 0, "slower"),
+        (1.2, 1.0, (1, 8), 0, "slower, more exact"),
+        (1.2, 1.0, (1, 1), 2, "slower, more exact"),
+        (1.0, 1.0, (8, 1), 0, "less exact"),
+        (0.5, 1.0, (8, 1), 0, "faster, less exact"),
+    ],
+)
+def test_a_primitive_is_remarked_upon_if_it_is_slower_or_less_exact(ours, jax, errors, edges, said):
+    from benchmarks.xla_primitives.page import verdict
+
+    row = {"ours seconds": ours, "jax seconds": jax, "same": False, "jax fails": edges}
+    assert verdict({**row, "ours ulp": errors[0], "jax ulp": errors[1]}) == said

@@ -3,6 +3,7 @@
 import math
 from decimal import Decimal, localcontext
 
+import ml_dtypes
 import numpy as np
 import pytest
 from operands import (
@@ -24,6 +25,7 @@ from tenferro.primitives import (
     Argmin,
     Aval,
     Clamp,
+    Cumsum,
     Digamma,
     Div,
     DType,
@@ -32,14 +34,17 @@ from tenferro.primitives import (
     Lgamma,
     Log,
     Log1p,
+    LogNdtr,
     Maximum,
     Minimum,
     Mul,
+    Ndtr,
     Ndtri,
     Neg,
     Pow,
     ReduceMax,
     ReduceMin,
+    ReduceSum,
     Select,
     Sign,
     Sqrt,
@@ -265,6 +270,37 @@ def test_logarithms_of_gamma_keep_their_digits_next_to_zeros_and_poles(programs,
     """`lax.lgamma` and `lax.digamma` have no digits left there."""
     x, want = (np.array(part, dtype) for part in zip(*GAMMA_LOGARITHMS[op].items(), strict=True))
     np.testing.assert_array_max_ulp(programs.apply(op, x), want, maxulp=4)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("op", [ReduceSum((0,)), Cumsum(0, False)], ids=repr)
+def test_sums_of_half_precision_round_once(programs, op, dtype):
+    """Added up in bfloat16, ones stay at 256"""
+    ones = np.ones(4096, ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
+    assert np.max(programs.apply(op, ones).astype("float64")) == 4096
+
+
+#: Φ and ln Φ in the lower tail: mpmath, 40 digits.
+NORMAL_TAILS = {
+    Ndtr(): {
+        -1.4375: 0.0752879864124234,
+        -6.3125: 1.3728173111051323e-10,
+        -10.875: 7.582789612263252e-28,
+    },
+    LogNdtr(): {
+        -9.9375: -52.602088927379455,
+        -10.0625: -53.86435072700529,
+        -1000.0: -500007.82669481216,
+    },
+}
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("op", NORMAL_TAILS, ids=repr)
+def test_tails_of_the_normal_distribution_keep_their_digits(programs, op, dtype):
+    """`lax.erfc` rounds the exponent, and ln Φ is a series from -10 on"""
+    x, want = (np.array(part, dtype) for part in zip(*NORMAL_TAILS[op].items(), strict=True))
+    np.testing.assert_array_max_ulp(programs.apply(op, x), want, maxulp=8)
 
 
 def test_clamp_with_crossed_bounds_and_nan(programs):

@@ -60,6 +60,8 @@ register_direct(
 #: the first exponents plain ones, with the second with the rounding of x² put back.
 PLAIN_PRODUCTS, CORRECTED_PRODUCTS = range(-4, 5), range(5, 9)
 
+_FUSED_STEPS = 6  # of powers of integers: beyond 63, powers of 2 are 0 in 64 bits
+
 
 def is_integer(x: Array) -> bool:
     """Return True if the operand holds integers, signed or not."""
@@ -129,7 +131,10 @@ def pow_(op: Pow, x: Array, y: Array) -> Array:
 
 
 def _power_of_integers(x: Array, y: Array) -> Array:
-    """Square and multiply while any exponent has bits left; negative ones truncate towards 0."""
+    """Square and multiply while any exponent has bits left; negative ones truncate towards 0.
+
+    The first steps are no loop, so that XLA fuses them; most exponents have no more bits.
+    """
     zero, one = like(x, 0), like(x, 1)
 
     def unfinished(state: tuple[Array, Array, Array]) -> Any:
@@ -143,7 +148,10 @@ def _power_of_integers(x: Array, y: Array) -> Array:
 
     negative = lax.lt(y, zero)
     exponent = lax.select(negative, lax.bitwise_and(y, one), y)
-    power = lax.while_loop(unfinished, step, (one, x, exponent))[0]
+    state = (one, x, exponent)
+    for _ in range(_FUSED_STEPS):
+        state = step(state)
+    power = lax.while_loop(unfinished, step, state)[0]
     unit = lax.eq(lax.mul(x, x), one) if x.dtype.kind == "u" else lax.eq(lax.abs(x), one)
     return lax.select(lax.bitwise_and(negative, lax.bitwise_not(unit)), zero, power)
 

@@ -13,20 +13,21 @@ from jax import Array, lax
 from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.cumulative import Cumlogsumexp, Cummax, Cummin, Cumprod, Cumsum
 from tenferro_xla.lowerings._numeric import is_nan
+from tenferro_xla.lowerings.reduction import in_float32
 
 lowerings = Lowerings()
 
 
 @lowerings.register(Cumsum)
 def cumsum(op: Cumsum, x: Array) -> Array:
-    """Sum from the front or from the back."""
-    return lax.cumsum(x, op.axis, op.reverse)
+    """Sum from the front or from the back; half precision in float32."""
+    return in_float32(lambda x: lax.cumsum(x, op.axis, op.reverse))(x)
 
 
 @lowerings.register(Cumprod)
 def cumprod(op: Cumprod, x: Array) -> Array:
-    """Multiply from the front or from the back."""
-    return lax.cumprod(x, op.axis, op.reverse)
+    """Multiply from the front or from the back; half precision in float32."""
+    return in_float32(lambda x: lax.cumprod(x, op.axis, op.reverse))(x)
 
 
 @lowerings.register(Cummax)

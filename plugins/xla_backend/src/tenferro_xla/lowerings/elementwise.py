@@ -76,12 +76,16 @@ def log10(op: Log10, x: Array) -> Array:
     return _to_base(10, x)
 
 
+#: 1/ln b, rounded once.
+_PER_LOGARITHM = {2: 1.4426950408889634, 10: 0.4342944819032518}
+
+
 def _to_base(base: int, x: Array) -> Array:
     """ln x · (1/ln base), part by part; the product has less error than the quotient."""
     if x.dtype.kind != "c":
-        return widened(lambda x: lax.mul(lax.log(x), like(x, 1 / ln(base))))(x)
+        return widened(lambda x: lax.mul(lax.log(x), like(x, _PER_LOGARITHM[base])))(x)
     parts = _log(x)
-    factor = like(lax.real(parts), 1 / ln(base))
+    factor = like(lax.real(parts), _PER_LOGARITHM[base])
     return lax.complex(lax.mul(lax.real(parts), factor), lax.mul(lax.imag(parts), factor))
 
 

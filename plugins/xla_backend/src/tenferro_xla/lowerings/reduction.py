@@ -25,21 +25,21 @@ from tenferro.primitives.reduction import (
     ReduceSum,
 )
 from tenferro_xla._mesh import mesh_in_force
-from tenferro_xla.lowerings._numeric import is_nan
+from tenferro_xla.lowerings._numeric import is_nan, widened
 
 lowerings = Lowerings()
 
 
 @lowerings.register(ReduceSum)
 def reduce_sum(op: ReduceSum, x: Array) -> Array:
-    """Sum over axes, in the dtype of the operand."""
-    return lax.reduce_sum(x, op.axes)
+    """Sum over axes; half precision is added up in float32."""
+    return in_float32(lambda x: lax.reduce_sum(x, op.axes))(x)
 
 
 @lowerings.register(ReduceProd)
 def reduce_prod(op: ReduceProd, x: Array) -> Array:
-    """Multiply over axes, in the dtype of the operand."""
-    return lax.reduce_prod(x, op.axes)
+    """Multiply over axes; half precision is multiplied in float32."""
+    return in_float32(lambda x: lax.reduce_prod(x, op.axes))(x)
 
 
 @lowerings.register(ReduceMax)
@@ -47,7 +47,7 @@ def reduce_max(op: ReduceMax, x: Array) -> Array:
     """Take the largest over axes; nan wins."""
     if x.dtype.kind in "biu":
         return lax.reduce_max(x, op.axes)
-    return _extremum(x, lax.max, -np.inf, op.axes)
+    return in_float32(lambda x: _extremum(x, lax.max, -np.inf, op.axes))(x)
 
 
 @lowerings.register(ReduceMin)
@@ -55,7 +55,12 @@ def reduce_min(op: ReduceMin, x: Array) -> Array:
     """Take the smallest over axes; nan wins."""
     if x.dtype.kind in "biu":
         return lax.reduce_min(x, op.axes)
-    return _extremum(x, lax.min, np.inf, op.axes)
+    return in_float32(lambda x: _extremum(x, lax.min, np.inf, op.axes))(x)
+
+
+def in_float32(reduce: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """Reduce half-precision floats in float32, which is faster and rounds once; others as is."""
+    return lambda x: reduce(x) if x.dtype.kind in "biu" else widened(reduce)(x)
 
 
 def _extremum(
