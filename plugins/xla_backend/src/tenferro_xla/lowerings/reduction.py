@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import numpy as np
 from jax import Array, lax
 
@@ -28,6 +29,7 @@ from tenferro_xla._mesh import mesh_in_force
 from tenferro_xla.lowerings._numeric import is_nan, widened
 
 lowerings = Lowerings()
+Comparison = Callable[[Any, Any], Array]
 
 
 @lowerings.register(ReduceSum)
@@ -47,7 +49,7 @@ def reduce_max(op: ReduceMax, x: Array) -> Array:
     """Take the largest over axes; nan wins."""
     if x.dtype.kind in "biu":
         return lax.reduce_max(x, op.axes)
-    return in_float32(lambda x: _extremum(x, lax.max, -np.inf, op.axes))(x)
+    return in_float32(lambda x: _extremum(x, lax.max, lax.ge, -np.inf, op.axes))(x)
 
 
 @lowerings.register(ReduceMin)
@@ -55,7 +57,7 @@ def reduce_min(op: ReduceMin, x: Array) -> Array:
     """Take the smallest over axes; nan wins."""
     if x.dtype.kind in "biu":
         return lax.reduce_min(x, op.axes)
-    return in_float32(lambda x: _extremum(x, lax.min, np.inf, op.axes))(x)
+    return in_float32(lambda x: _extremum(x, lax.min, lax.le, np.inf, op.axes))(x)
 
 
 def in_float32(reduce: Callable[[Array], Array]) -> Callable[[Array], Array]:
@@ -64,23 +66,39 @@ def in_float32(reduce: Callable[[Array], Array]) -> Callable[[Array], Array]:
 
 
 def _extremum(
-    x: Array, better: Callable[[Any, Any], Array], start: float, axes: tuple[int, ...]
+    x: Array, better: Comparison, wins: Comparison, start: float, axes: tuple[int, ...]
 ) -> Array:
     """Reduce by ``max`` or ``min``, and give nan where an element was one.
 
     One reduction of pairs reads the operand once, and its loop is vectorized if it runs over the
-    last axis. Devices of a mesh can only do reductions of single arrays together.
+    last axis. Devices of a mesh can only do reductions of single arrays together. JAX has no
+    derivative of a reduction of pairs (``as_jax`` asks for one), so it gets another form for that.
     """
     initial = np.array(start, x.dtype)
-    if mesh_in_force() is None and x.ndim - 1 in axes:
+    if mesh_in_force() is not None or x.ndim - 1 not in axes:
+        found = lax.reduce(x, initial, better, axes)
+        return _nan_where(lax.reduce_or(is_nan(x), axes), found)
 
+    @jax.custom_jvp
+    def reduce(x: Array) -> Array:
         def both(a: Any, b: Any) -> Any:
             return better(a[0], b[0]), lax.bitwise_or(a[1], b[1])
 
         found, has_nan = lax.reduce((x, is_nan(x)), (initial, np.array(False)), both, axes)
-    else:
-        found = lax.reduce(x, initial, better, axes)
-        has_nan = lax.reduce_or(is_nan(x), axes)
+        return _nan_where(has_nan, found)
+
+    @reduce.defjvp
+    def _(primals: Any, tangents: Any) -> Any:
+        def one_by_one(a: Any, b: Any) -> Any:
+            return lax.select(lax.bitwise_or(wins(a, b), is_nan(a)), a, b)
+
+        return jax.jvp(lambda x: lax.reduce(x, initial, one_by_one, axes), primals, tangents)
+
+    result: Array = reduce(x)
+    return result
+
+
+def _nan_where(has_nan: Array, found: Array) -> Array:
     return lax.select(has_nan, lax.full_like(found, np.nan), found)
 
 
