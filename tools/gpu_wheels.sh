@@ -8,5 +8,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 python -m pip wheel -q --no-deps -w "$wheels" \
   "$root/core" "$root/plugins/numpy_backend" "$root/plugins/cupy_backend" "$root/plugins/xla_backend" "$root/conformance"
 python -m pip download -q --only-binary=:all: --no-deps -d "$wheels" pluggy packaging opt_einsum mpmath pytest iniconfig pygments
+others=$(find "$wheels" -name '*.whl' ! -name '*-none-any.whl')
+test -z "$others" || { echo "not pure Python: $others"; exit 1; }
 kilobytes=$(du -sk "$wheels" | cut -f1)
 test "$kilobytes" -lt 40960 || { echo "the wheels take $kilobytes KiB; at most 40 MiB travel"; exit 1; }

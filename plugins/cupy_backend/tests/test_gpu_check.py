@@ -38,6 +38,12 @@ def setting(tool, make_backend, monkeypatch):
         def kit_command(self, level):
             return [sys.executable, "-c", f"print('level {level} passed')"]
 
+        def xla_command(self):
+            return [sys.executable, "-c", "print('xla passed')"]
+
+        def sanitizer_command(self, results):
+            return [sys.executable, "-c", "print('0 errors')"]
+
     made = StandIn()
     made.backend = backend
     return made
@@ -56,7 +62,7 @@ def test_all_stages(tool, setting, tmp_path):
     assert found["kit, level 3"]["summary"] == "level 3 passed"
 
 
-@pytest.mark.parametrize("number", range(1, 6))
+@pytest.mark.parametrize("number", range(1, 8))
 def test_a_run_that_was_cut_short_goes_on(tool, setting, tmp_path, monkeypatch, number):
     """The stages before are kept, the file names the one that was cut, and `--resume` ends it"""
     path, stages = tmp_path / "found.json", list(tool.STAGES)
@@ -94,6 +100,27 @@ def test_a_stage_that_fails_is_told_and_the_next_one_runs(tool, setting, tmp_pat
     assert tool.main(["--results", str(path)], setting) == 1
     assert statuses(path) == {"first": "failed", "second": "passed"}
     assert "no such device" in json.loads(path.read_text())["first"]["error"]
+
+
+def test_a_stage_that_cannot_run_here_is_left_out(tool, tmp_path, monkeypatch):
+    """Neither a failure nor a pass: the file says why"""
+    path = tmp_path / "found.json"
+    monkeypatch.setattr(tool, "STAGES", [s for s in tool.STAGES if s[0] in ("xla", "sanitizer")])
+    monkeypatch.setattr(tool, "_jax_has_a_gpu", lambda: False)
+    monkeypatch.setattr(tool.shutil, "which", lambda name: None)
+    assert tool.main(["--results", str(path)]) == 0
+    assert statuses(path) == {"xla": "left out", "sanitizer": "left out"}
+    assert "JAX" in json.loads(path.read_text())["xla"]["why"]
+
+
+@pytest.mark.parametrize("stage", ["xla", "sanitizer"])
+def test_a_command_that_fails_fails_its_stage(tool, setting, tmp_path, monkeypatch, stage):
+    path = tmp_path / "found.json"
+    command = [sys.executable, "-c", "print('one is wrong'); raise SystemExit(1)"]
+    monkeypatch.setattr(type(setting), f"{stage}_command", lambda *_: command)
+    monkeypatch.setattr(tool, "STAGES", [s for s in tool.STAGES if s[0] == stage])
+    assert tool.main(["--results", str(path)], setting) == 1
+    assert "one is wrong" in json.loads(path.read_text())[stage]["error"]
 
 
 def test_one_stage_adds_to_the_others(tool, setting, tmp_path, monkeypatch):
