@@ -35,12 +35,11 @@ _DTYPES = (
 
 
 # XLA orders equations by itself (`residuals`); loops are rolled when a function is recorded
-# (`roll`); elementwise equations of a step cost less than their rows (`fission`); what `packs`,
-# `sums`, `windows`, `diagonals` and `factors` gain on XLA was not measured. A new pass runs here if
-# named.
+# (`roll`); elementwise equations of a step cost less than their rows (`fission`); what `packs`
+# gains on XLA was not measured. A new pass runs here if named.
 _PASSES = (
-    "fold", "simplify", "moves", "broadcast", "reduce", "contract", "systems", "cse", "outputs",
-    "loops", "product_fission",
+    "sums", "fold", "simplify", "moves", "windows", "diagonals", "broadcast", "factors", "reduce",
+    "contract", "systems", "cse", "outputs", "loops", "product_fission",
 )  # fmt: skip
 
 
