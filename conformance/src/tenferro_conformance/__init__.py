@@ -28,5 +28,5 @@ __all__ = [
     "ToleranceError",
 ]
 
-#: The suite's own version: a claim is always "level 2+AD under suite 1.0".
-SUITE_VERSION = "1.0"
+#: The suite's own version: a claim is always "level 2+AD under suite 2.0".
+SUITE_VERSION = "2.0"

@@ -1,4 +1,4 @@
-"""The command `tenferro-conformance`: run, matrix, diff, golden write, golden check.
+"""The command `tenferro-conformance`: run, levels, matrix, diff, golden write, golden check.
 
 Thin: it parses arguments and calls `running/children.py`, `reporting/matrix.py` and
 `oracle/golden.py`. Exit code 0 means that everything asked for holds.
@@ -72,6 +72,9 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     run.add_argument("--strict-new", action="store_true", help="count provisional cases, too")
     run.set_defaults(command=_run)
+    levels = commands.add_parser("levels", help="list the primitives of each level")
+    levels.add_argument("--json", action="store_true", help="print JSON instead of text")
+    levels.set_defaults(command=_levels)
     matrix = commands.add_parser("matrix", help="primitives × backends, as Markdown")
     matrix.add_argument("reports", nargs="+", type=Path)
     matrix.add_argument("-o", "--output", type=Path)
@@ -121,6 +124,13 @@ def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
             laws=arguments.laws,
             collect_only=not _COLLECT_ONLY.isdisjoint(rest),
         )
+
+
+def _levels(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
+    from tenferro_conformance.reporting.levels import levels_as_json, levels_text
+
+    print(levels_as_json() if arguments.json else levels_text())
+    return 0
 
 
 def _matrix(arguments: argparse.Namespace, rest: Sequence[str]) -> int:

@@ -25,6 +25,7 @@ FEATURES = frozenset(
     {
         *("f64", "complex", "int64", "f16", "bf16"),
         "ints",  # the integers other than int32 and int64
+        "special",  # special functions; a key such as std::erf opens one of them
         *("dynamic_shape", "control_flow", "inplace", "sharding", "checks"),
     }
 )
@@ -142,7 +143,7 @@ class Profile:
 
     def __post_init__(self) -> None:
         if self.features is not None:
-            unknown = set(self.features) - FEATURES
+            unknown = {name for name in self.features if "::" not in name} - FEATURES
             if unknown:
                 raise ProfileError(
                     f"Profile: unknown features {', '.join(sorted(unknown))}; the words are "

@@ -17,7 +17,7 @@ def pytest_configure(config):
     from tenferro_conformance.profile import Profile, Tol
 
     without = os.environ.get("LOOPBACK_WITHOUT", "")
-    features = {"f64", "complex", "int64", "f16", "ints"} - {without}
+    features = {"f64", "complex", "int64", "f16", "ints", "special"} - {without}
     tenferro_loopback.WITHOUT.update({"complex64", "complex128"} if without == "complex" else ())
     mutants.apply(os.environ.get("LOOPBACK_MUTANT", ""))
     host().register(tenferro_loopback)

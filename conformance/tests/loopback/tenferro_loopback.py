@@ -24,7 +24,7 @@ _DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32
 _INFO = BackendInfo(
     name="loopback",
     dtypes=frozenset(_DTYPES),
-    features=frozenset({"f64", "complex", "int64", "f16", "ints"}),
+    features=frozenset({"f64", "complex", "int64", "f16", "ints", "special"}),
     operand_types=("tenferro_loopback.Opaque",),
 )
 #: Lowerings that take the table: bodies are made of other lowerings.

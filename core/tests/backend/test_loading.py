@@ -167,7 +167,7 @@ BROKEN = {
     "unknown feature": (
         {"info": "features={'fast'}"},
         "ValueError: unknown features fast; the words are bf16, checks, complex, "
-        "control_flow, dynamic_shape, f16, f64, inplace, int64, ints, sharding",
+        "control_flow, dynamic_shape, f16, f64, inplace, int64, ints, sharding, special",
     ),
     "no primitive": (
         {"extra": "\n@hookimpl\ndef tenferro_primitives(): return [int]\n"},

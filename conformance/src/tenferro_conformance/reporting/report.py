@@ -64,6 +64,7 @@ class BackendReport:
     level: int | None = None
     ad: bool = True
     features: list[str] = field(default_factory=list)
+    dtypes: list[str] = field(default_factory=list)
     distribution: str = ""
     libraries: dict[str, str] = field(default_factory=dict)
     devices: list[str] = field(default_factory=list)

@@ -96,6 +96,7 @@ def describe(name: str) -> BackendReport:
         about.status, about.reason = "broken", f"{type(error).__name__}: {error}".splitlines()[0]
         return about
     about.features = sorted(info.features)
+    about.dtypes = sorted(info.dtypes)
     about.libraries, about.devices = dict(probe.lib_versions), list(probe.devices)
     if not probe.available:
         about.status, about.reason = "unavailable", probe.reason

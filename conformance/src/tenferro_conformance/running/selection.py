@@ -88,7 +88,22 @@ class Selection:
 
     def is_open(self, case: Case | ErrorCase) -> bool:
         """Return True if all features that the case needs are open."""
-        return case.features <= self.features
+        return not self.closed(case)
+
+    def closed(self, case: Case | ErrorCase) -> frozenset[str]:
+        """Return the features and dtypes of a case that the backend does not have.
+
+        A special function is open by the feature `special`, or by its own key. Which integers a
+        backend has is told by its dtypes, where it states them.
+        """
+        needed = set(case.features - self.features)
+        if case.primitive in self.features:
+            needed.discard("special")
+        if self.about.dtypes:
+            needed.discard("ints")
+            numbers = [*(case.inputs or ()), *(getattr(case, "expected", None) or ())]
+            needed |= {x.dtype for x in numbers} - set(self.about.dtypes)
+        return frozenset(needed)
 
     def is_unsupported(self, case: Case) -> bool:
         """Return True if the profile says that the backend cannot run the case."""
@@ -96,9 +111,9 @@ class Selection:
 
     def why_unsupported(self, case: Case | ErrorCase) -> tuple[str, bool]:
         """Return the reason, and True if a closed feature causes it."""
-        closed = sorted(case.features - self.features)
+        closed = sorted(self.closed(case))
         if closed:
-            return f"the backend does not have the feature {', '.join(closed)}", True
+            return f"the backend does not have {', '.join(closed)}", True
         exclusion = self.profile.exclusion(case.id, "unsupported")
         return (exclusion.reason if exclusion else ""), False
 

@@ -127,7 +127,9 @@ class Table:
             inputs=inputs,
             expected=expected,
             level=self.level,
-            features=row.features | _features([dtype, *outs, *(x.dtype for x in inputs)]),
+            features=row.features
+            | special_feature(self.primitive)
+            | _features([dtype, *outs, *(x.dtype for x in inputs)]),
             tol=row.tol or (self.tol_complex if "complex" in dtype else self.tol),
             scale=(_restored(stored["scale"], _real(out)),) if "scale" in stored else None,
             size=row.size,
@@ -211,6 +213,29 @@ def _plan(
         scale=(_restored(stored["derivative_scale"], _real(out)),),
         smooth=row.smooth,
     )
+
+
+#: Functions that few array libraries have, and what is made of them: a backend claims them one by
+#: one, or all of them by the feature `special`.
+SPECIAL = frozenset(
+    f"std::{name}"
+    for name in (
+        "bessel_i", "bessel_ie", "beta_density", "betainc", "betainc_derivative", "betaincc",
+        "betaln", "digamma", "erf", "erfc", "erfcinv", "erfcx", "erfinv", "exprel", "gamma",
+        "gamma_density", "gammainc", "gammainc_derivative", "gammaincc", "lgamma",
+        "log_ndtr", "ndtr", "ndtri", "polygamma", "polygamma_difference", "random_log_gamma",
+        "zeta",
+    )
+)  # fmt: skip
+
+
+def special_feature(primitive: str) -> frozenset[str]:
+    """Return the feature that a special function needs; none of other primitives.
+
+    >>> special_feature("std::erf"), special_feature("std::exp")
+    (frozenset({'special'}), frozenset())
+    """
+    return frozenset({"special"} if primitive in SPECIAL else ())
 
 
 def _features(dtypes: Sequence[str]) -> frozenset[str]:

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.tenferro_law("closure")
 
 
 def test_derivatives_stay_below_level_3(tenferro_any_case):
-    """Linearizing and transposing a primitive up to L2 emits primitives up to L2."""
+    """Linearizing and transposing a primitive of L1 or L2 emits primitives up to its level."""
     structure.require_closed(tenferro_any_case)
 
 

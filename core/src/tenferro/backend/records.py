@@ -32,7 +32,7 @@ BACKENDS = "tenferro.backends"
 PRIMITIVES = "tenferro.primitives"
 FEATURES = frozenset(
     {
-        *("f64", "complex", "int64", "f16", "bf16", "ints"),
+        *("f64", "complex", "int64", "f16", "bf16", "ints", "special"),
         *("dynamic_shape", "control_flow", "inplace", "sharding", "checks"),
     }
 )
@@ -66,7 +66,8 @@ class PluginManifest(Frozen):
 class BackendInfo(Frozen):
     """State what a backend is, without importing its library.
 
-    ``dtypes`` are names (``"float64"``); ``features`` words of ``FEATURES``; ``operand_types``
+    ``dtypes`` are names (``"float64"``); ``features`` words of ``FEATURES``, or keys of
+    special functions; ``operand_types``
     qualified names (``"numpy.ndarray"``), also matched along the base classes, by which the owner
     of an operand is found although nothing of the library is imported here. ``options`` are the
     names that ``compile`` takes, ``passes`` the graph passes that rewrite a program for it, unless
@@ -89,7 +90,7 @@ class BackendInfo(Frozen):
             if isinstance(value, str):
                 raise TypeError(f"BackendInfo.{name} is a collection of names, got {value!r}")
             object.__setattr__(self, name, collect(value))
-        unknown = self.features - FEATURES
+        unknown = {name for name in self.features if "::" not in name} - FEATURES
         if unknown:
             raise ValueError(
                 f"unknown features {', '.join(sorted(unknown))}; the words are "

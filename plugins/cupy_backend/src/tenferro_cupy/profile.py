@@ -13,7 +13,7 @@ __all__ = ["PROFILE"]
 PROFILE = Profile(
     level=3,
     ad=True,
-    features={"f64", "complex", "int64", "f16", "ints"},
+    features={"f64", "complex", "int64", "f16", "ints", "special"},
     tolerance={
         ("std::gammaincc", "float64"): Tol(ulp=32, reason="that of Cephes, near x = a"),
     },

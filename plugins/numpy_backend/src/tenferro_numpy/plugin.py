@@ -38,7 +38,7 @@ _INFO = BackendInfo(
         )
     ),
     device_kinds=("cpu",),
-    features=frozenset({"f64", "complex", "int64", "f16", "ints"}),
+    features=frozenset({"f64", "complex", "int64", "f16", "ints", "special"}),
     operand_types=("numpy.ndarray", "numpy.generic"),
     options=("executor", "debug", "threads", "tile", "poison", "donated", "without"),
 )

@@ -13,6 +13,6 @@ __all__ = ["PROFILE"]
 PROFILE = Profile(
     level=3,
     ad=True,
-    features={"f64", "complex", "int64", "f16", "ints", "checks"},
+    features={"f64", "complex", "int64", "f16", "ints", "special", "checks"},
     tolerance={("std::gammaincc", "float64"): Tol(ulp=32, reason="SciPy's, near x = a")},
 )

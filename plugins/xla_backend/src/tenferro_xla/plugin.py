@@ -51,7 +51,9 @@ def tenferro_backend_info() -> BackendInfo:
         summary="XLA through JAX, on CPU, GPU or TPU",
         dtypes=frozenset(_DTYPES.split()),
         device_kinds=("cpu", "gpu", "tpu"),
-        features=frozenset({"f64", "complex", "int64", "f16", "bf16", "ints", "sharding"}),
+        features=frozenset(
+            {"f64", "complex", "int64", "f16", "bf16", "ints", "special", "sharding"}
+        ),
         whole_program=True,
         passes=_PASSES,
         options=("segment_size", "compiler_options", "check_errors", "donated"),

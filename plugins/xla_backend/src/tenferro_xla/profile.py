@@ -69,7 +69,7 @@ _SLOW = (
 PROFILE = Profile(
     level=3,
     ad=True,
-    features={"f64", "complex", "int64", "f16", "bf16", "ints"},
+    features={"f64", "complex", "int64", "f16", "bf16", "ints", "special"},
     tolerance={
         ("std::beta_density", "float64"): _SUM_OF_LOGARITHMS,
         ("std::betainc", "float64"): _CONTINUED_FRACTION,

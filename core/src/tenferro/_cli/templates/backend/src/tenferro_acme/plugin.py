@@ -40,7 +40,7 @@ def tenferro_backend_info() -> BackendInfo:
     return BackendInfo(
         name="acme",
         dtypes=DTYPES,
-        features=frozenset({"f64", "complex", "int64", "f16", "ints"}),
+        features=frozenset({"f64", "complex", "int64", "f16"}),
         operand_types=("tenferro_acme.arrays.AcmeArray",),
     )
 
