@@ -127,7 +127,7 @@ def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
 
 
 def _levels(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
-    from tenferro_conformance.reporting.levels import levels_as_json, levels_text
+    from tenferro_conformance.running.levels import levels_as_json, levels_text
 
     print(levels_as_json() if arguments.json else levels_text())
     return 0

@@ -1,6 +1,6 @@
 """Levels: which primitives a backend of each level runs, from the tables of cases.
 
-Read `../samples/rows.py` for special functions, which are claimed beside a level.
+Read `../samples/rows.py` for special functions, which are claimed in addition to a level.
 """
 
 from __future__ import annotations
