@@ -65,6 +65,8 @@ SLOW = (
     Slow("plugins/cupy_backend/tests/test_reads_on_cpu.py", 20, "kernels are compiled for the CPU"),
     Slow("plugins/cupy_backend/tests/test_chains_on_cpu.py", 9, "kernels are compiled for the CPU"),
     Slow("plugins/cupy_backend/tests/test_loops_on_cpu.py", 9, "kernels are compiled for the CPU"),
+    Slow("plugins/cupy_backend/tests/test_kit_on_kernels.py", 0, "cases are compiled for the CPU"),
+    Slow("plugins/cupy_backend/tests/test_complex_functions.py", 6, "many digits for each number"),
     Slow("plugins/cupy_backend/tests/test_end_to_end.py", 3, "each kernel is compiled for the CPU"),
     Slow("plugins/cupy_backend/tests/test_nvrtc.py", 0, "NVIDIA's compiler takes seconds"),
     Slow("plugins/xla_backend/tests/test_processes.py", 0, "processes start, and wait for others"),
@@ -103,6 +105,7 @@ XLA_DEEP = (
     f"{ON}/transforms/test_jet.py::TestAgainst::test_nested_derivatives",
     "plugins/cupy_backend/tests/test_kernels_on_cpu.py::test_operations_on_the_other_dtypes",
     "plugins/cupy_backend/tests/test_nvrtc.py::test_kernels_of_every_dtype_compile",
+    "plugins/cupy_backend/tests/test_kit_on_kernels.py::test_every_primitive",
     f"{ON}/transforms/test_sparse_jacobians.py",
     f"{ON}/transforms/test_closures.py",
     f"{ON}/transforms/test_derivatives_of_functions.py",
@@ -120,6 +123,7 @@ DEEP = (
     "plugins/cupy_backend/tests/test_conformance.py::test_every_case_passes",
     "plugins/cupy_backend/tests/test_kernels_on_cpu.py::test_operations_on_the_other_dtypes",
     "plugins/cupy_backend/tests/test_nvrtc.py::test_kernels_of_every_dtype_compile",
+    "plugins/cupy_backend/tests/test_kit_on_kernels.py::test_every_primitive",
     "plugins/xla_backend/tests/test_processes.py::test_four_processes_compute_what_one_computes",
 )
 

@@ -1,8 +1,8 @@
 """Primitives that a kernel can compute, as calls of the functions in ``device``.
 
 ``call_of`` gives the text for one operation, or None where the region has to leave the operation to
-CuPy: transcendental functions of complex numbers, powers of integers, and all that no table lists.
-Read next: ``source.py``.
+CuPy: powers and most inverse functions of complex numbers, powers of integers, and all that no
+table lists. Read next: ``source.py``.
 """
 
 from __future__ import annotations
@@ -99,6 +99,7 @@ from tenferro_cupy.kernels.kernel import c_type
 __all__ = ["FOLDS", "RECOMPUTED_RATHER_THAN_READ", "call_of", "dtypes_of"]
 
 _FLOAT = frozenset({"float"})
+_ANALYTIC = _FLOAT | {"complex"}
 _REAL = _FLOAT | {"int", "uint"}
 _NUMERIC = _REAL | {"complex"}
 _ORDERED = _REAL | {"bool"}
@@ -111,20 +112,21 @@ _FUNCTIONS: dict[type, tuple[str, frozenset[str]]] = {
     Add: ("add", _NUMERIC), Sub: ("sub", _NUMERIC), Mul: ("mul", _NUMERIC), Div: ("div", _NUMERIC),
     Neg: ("neg", _NUMERIC), Square: ("square", _NUMERIC), Abs: ("abs", _NUMERIC),
     Sign: ("sign", _REAL), Maximum: ("maximum", _ORDERED), Minimum: ("minimum", _ORDERED),
-    Clamp: ("clamp", _ORDERED), Pow: ("pow", _FLOAT), Sqrt: ("sqrt", _FLOAT),
+    Clamp: ("clamp", _ORDERED), Pow: ("pow", _FLOAT), Sqrt: ("sqrt", _ANALYTIC),
     Rsqrt: ("rsqrt", _FLOAT), Cbrt: ("cbrt", _FLOAT),
-    Exp: ("exp", _FLOAT | {"complex"}), Exp2: ("exp2", _FLOAT), Expm1: ("expm1", _FLOAT),
-    Log: ("log", _FLOAT), Log2: ("log2", _FLOAT), Log10: ("log10", _FLOAT),
+    Exp: ("exp", _ANALYTIC), Exp2: ("exp2", _FLOAT), Expm1: ("expm1", _FLOAT),
+    Log: ("log", _ANALYTIC), Log2: ("log2", _FLOAT), Log10: ("log10", _FLOAT),
     Log1p: ("log1p", _FLOAT), Logaddexp: ("logaddexp", _FLOAT), Logistic: ("logistic", _FLOAT),
-    Sin: ("sin", _FLOAT), Cos: ("cos", _FLOAT), Tan: ("tan", _FLOAT), Asin: ("asin", _FLOAT),
-    Acos: ("acos", _FLOAT), Atan: ("atan", _FLOAT), Atan2: ("atan2", _FLOAT),
-    Hypot: ("hypot", _FLOAT), Sinh: ("sinh", _FLOAT), Cosh: ("cosh", _FLOAT),
-    Tanh: ("tanh", _FLOAT), Asinh: ("asinh", _FLOAT), Acosh: ("acosh", _FLOAT),
+    Sin: ("sin", _ANALYTIC), Cos: ("cos", _ANALYTIC), Tan: ("tan", _ANALYTIC),
+    Asin: ("asin", _FLOAT), Acos: ("acos", _FLOAT), Atan: ("atan", _FLOAT),
+    Atan2: ("atan2", _FLOAT), Hypot: ("hypot", _FLOAT), Sinh: ("sinh", _ANALYTIC),
+    Cosh: ("cosh", _ANALYTIC),
+    Tanh: ("tanh", _ANALYTIC), Asinh: ("asinh", _FLOAT), Acosh: ("acosh", _FLOAT),
     Atanh: ("atanh", _FLOAT), Erf: ("erf", _FLOAT), Erfc: ("erfc", _FLOAT),
     Erfinv: ("erfinv", _FLOAT), Lgamma: ("lgamma", _FLOAT), Digamma: ("digamma", _FLOAT),
     Floor: ("floor", _FLOAT), Ceil: ("ceil", _FLOAT), Round: ("rint", _FLOAT),
     Rem: ("rem", _REAL), Copysign: ("copysign", _FLOAT), Nextafter: ("nextafter", _FLOAT),
-    IsFinite: ("is_finite", _FLOAT | {"complex"}),
+    IsFinite: ("is_finite", _ANALYTIC),
     Eq: ("eq", _ANY), Ne: ("ne", _ANY), Lt: ("lt", _ORDERED), Le: ("le", _ORDERED),
     Gt: ("gt", _ORDERED), Ge: ("ge", _ORDERED), Select: ("select", _ANY),
     LogicalAnd: ("logical_and", _ANY), LogicalOr: ("logical_or", _ANY),

@@ -20,7 +20,10 @@ __all__ = [
     "kernel_name", "map_loop", "parameters", "threads_of_one_result", "translation_unit",
 ]  # fmt: skip
 
-_HEADERS = ("types", "arithmetic", "functions", "special", "complex", "indexing", "folds")
+_HEADERS = (
+    "types", "arithmetic", "functions", "special", "complex", "complex_functions", "indexing",
+    "folds",
+)  # fmt: skip
 
 
 class Parameter(NamedTuple):

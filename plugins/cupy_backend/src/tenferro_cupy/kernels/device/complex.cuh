@@ -1,7 +1,7 @@
-// Complex numbers: parts and arithmetic. Transcendental functions other than exp are CuPy's.
+// Complex numbers: parts, arithmetic, and exp.
 //
 // Products are plain, as in NumPy; quotients scale by the larger part of the divisor (Smith, 1962).
-// Read next: indexing.cuh.
+// Read next: complex_functions.cuh.
 
 #define Z template <class R> __device__ inline complex<R>
 Z make_complex(R re, R im) { return {re, im}; }
