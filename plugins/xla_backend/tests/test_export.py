@@ -211,3 +211,10 @@ def test_a_file_that_is_there_is_replaced_whole(path, monkeypatch):
         exported().save(path)
     assert path.read_bytes() == before
     assert [*path.parent.iterdir()] == [path]
+
+
+def test_a_python_integer_must_fit_the_dtype():
+    program = tn.export(lambda x: x - 1, tn.Aval((), "int32"))
+    assert program(2**31 - 1) == 2**31 - 2
+    with pytest.raises(tn.OperandError, match="takes what it was exported for"):
+        program(2**31)

@@ -262,6 +262,13 @@ def test_a_container_of_another_class_is_refused_by_the_function_that_was_called
     assert not path.exists()
 
 
+def test_specs_without_a_mesh_are_refused(path):
+    """They would be ignored, and the arrays whole"""
+    tn.save_arrays(path, X)
+    with pytest.raises(tn.ShardingError, match="load_arrays: specs split arrays over a mesh"):
+        tn.load_arrays(path, None, ("data",))
+
+
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_file_is_refused(damage, path):
     tn.save_graph(path, FUNCTIONS["closure"], X)

@@ -288,7 +288,12 @@ def _access(function: str, path: str | os.PathLike[str]) -> Iterator[None]:
 def _aval(leaf: Any, need: Aval | None) -> Aval:
     """Return the aval of an argument; a Python number takes the dtype that is needed."""
     if need is not None and not need.shape and type(leaf) in (bool, int, float, complex):
-        if np.can_cast(np.min_scalar_type(leaf), numpy_dtype(need.dtype), "same_kind"):
+        dtype = numpy_dtype(need.dtype)
+        if type(leaf) is int and dtype.kind in "iu":
+            range_of = np.iinfo(dtype)
+            if range_of.min <= leaf <= range_of.max:
+                return need
+        elif np.can_cast(np.min_scalar_type(leaf), dtype, "same_kind"):
             return need
     return as_array(leaf).aval
 

@@ -21,7 +21,7 @@ from tenferro.backend import Backend, host
 from tenferro.backend.select import backend_of
 from tenferro.backend.sharding import Region
 from tenferro.computegraph import SerializationError
-from tenferro.primitives import Aval, Mesh, ShardingSpec
+from tenferro.primitives import Aval, Mesh, ShardingError, ShardingSpec
 from tenferro.primitives._mesh import check_fits
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.sharding import files
@@ -150,8 +150,18 @@ def load_arrays(
     FileAccessError
         If there is no such directory.
     ShardingError
-        If a spec does not fit.
+        If a spec does not fit, or there are specs and no mesh.
     """
+    if mesh is None and specs is not None:
+        raise ShardingError.of(
+            "load_arrays",
+            "specs split arrays over a mesh, and none is given",
+            got=repr(specs)[:80],
+            need="a mesh as the second argument, or no specs",
+            mesh=None,
+            spec=specs,
+            dimension=None,
+        )
     directory = import_module("os").fsdecode(fspath(path))
     structure, stored = files.read_manifest(directory)
     reader = files.Reader(directory)
