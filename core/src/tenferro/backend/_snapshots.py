@@ -47,8 +47,11 @@ def is_immutable(x: Any) -> bool:
 
 
 def copied(value: Any) -> Any:
-    """Return a copy of a value of any class, by its method ``copy`` if it has one."""
-    method = getattr(value, "copy", None)
+    """Return a copy of a value of any class, by its method ``copy`` or ``clone`` if it has one.
+
+    ``copy.copy`` of a tensor of PyTorch, which has the second only, would share its memory.
+    """
+    method = getattr(value, "copy", None) or getattr(value, "clone", None)
     return method() if callable(method) else import_module("copy").copy(value)
 
 

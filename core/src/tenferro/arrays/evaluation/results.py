@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from tenferro.arrays.evaluation.evaluate import evaluate_keys, to_numpy
 from tenferro.arrays.handle.array import Array, evaluable
+from tenferro.arrays.handle.convert import is_operand
 from tenferro.arrays.handle.traces import is_traced
 from tenferro.computegraph import UNKNOWN
 from tenferro.primitives._handle import Handle
@@ -89,7 +90,7 @@ def _is_of_others(x: Any) -> bool:
         return any(map(_is_of_others, x))
     if isinstance(x, dict):
         return any(map(_is_of_others, x.values()))
-    if not (hasattr(x, "dtype") and hasattr(x, "shape")) or isinstance(x, type):
+    if not is_operand(x):
         return False
     numpy = sys.modules.get("numpy")
     return numpy is None or not isinstance(x, (numpy.ndarray, numpy.generic))

@@ -264,11 +264,18 @@ def _known(key: ValueKey, operand: Any) -> ValueKey:
 
 
 def aval_of_operand(x: Any) -> Aval:
-    """Shape and dtype of an operand; nested sequences are not operands."""
+    """Shape and dtype of an operand; nested sequences are not operands.
+
+    The attributes ``shape`` and ``dtype`` say it where tenferro knows the dtype by its name. The
+    backend that owns the operand is asked otherwise, so operands need no attribute.
+    """
     if type(x) not in _plain:
         _check_class(x)
     dtype = getattr(x, "dtype", None)
     if dtype is None or not hasattr(x, "shape") or isinstance(x, type):
+        aval = None if isinstance(x, type) else _aval_by_owner(x)
+        if aval is not None:
+            return aval
         raise UnknownOperandError(
             f"cannot make an array of {type(x).__name__}\n"
             f"  got        {str(x)[:60]!r}\n"
@@ -279,8 +286,17 @@ def aval_of_operand(x: Any) -> Aval:
     try:
         found = _dtypes[dtype]
     except KeyError:
+        if not is_numpy(x) and (aval := _aval_by_owner(x)) is not None:
+            return aval
         found = _dtypes[dtype] = DType.of(dtype)
     return Aval(x.shape, found)
+
+
+def _aval_by_owner(x: Any) -> Aval | None:
+    """Ask the backend whose operand x is for shape and dtype; None if no backend owns x."""
+    plugins = host()
+    owner = plugins.owner_of(type(x))
+    return None if owner is None else plugins.backend(owner).aval_of(x)
 
 
 def _check_library(x: Any) -> None:
@@ -409,5 +425,12 @@ def weak_kind(x: Any) -> type | None:
 
 
 def is_operand(x: Any) -> bool:
-    """Return True if x is an array of some library or a NumPy scalar, but not a class."""
-    return hasattr(x, "dtype") and hasattr(x, "shape") and not isinstance(x, (Array, type))
+    """Return True if x is an array of some library or a NumPy scalar, but not a class.
+
+    An object without ``shape`` and ``dtype`` is one if a backend owns its class.
+    """
+    if isinstance(x, (Array, type)):
+        return False
+    if hasattr(x, "dtype") and hasattr(x, "shape"):
+        return True
+    return type(x).__module__ != "builtins" and host().owner_of(type(x)) is not None

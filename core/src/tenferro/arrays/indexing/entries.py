@@ -12,7 +12,12 @@ from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.handle.array import Array, evaluate_if_known
-from tenferro.arrays.handle.convert import aval_of_operand, from_sequence, memo_here
+from tenferro.arrays.handle.convert import (
+    aval_of_operand,
+    from_sequence,
+    is_operand,
+    memo_here,
+)
 from tenferro.arrays.handle.looks import found_in, true_positions
 from tenferro.arrays.indexing.bounds import bounds_of
 from tenferro.arrays.indexing.errors import no_index
@@ -78,7 +83,7 @@ def _is_bounded(entry: Array) -> bool:
 
 
 def _of_operand(entry: Any) -> Any:
-    if not hasattr(entry, "dtype") or not hasattr(entry, "shape"):
+    if not is_operand(entry):
         return _of_object(entry)
     aval = aval_of_operand(entry)
     if aval.dtype.is_bool:
