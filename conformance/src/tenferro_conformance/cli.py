@@ -54,6 +54,14 @@ def _parser() -> argparse.ArgumentParser:
         help="run the cases of this primitive alone, or of all that match `acme::*`; repeatable",
     )  # fmt: skip
     run.add_argument(
+        "--case", action="append", default=[], metavar="ID",
+        help="run this case alone, or all that match `std::sin/*/float64`; repeatable",
+    )  # fmt: skip
+    run.add_argument(
+        "--law", action="append", default=[], metavar="NAME",
+        help="ask this law alone, by the name in the report; repeatable",
+    )  # fmt: skip
+    run.add_argument(
         "--plugin", action="append", default=[], metavar="MODULE",
         help="load this plugin, too, which is not installed; repeatable",
     )  # fmt: skip
@@ -108,6 +116,8 @@ def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
         fixed += ["--tenferro-strict-new"] if arguments.strict_new else []
         fixed += [f"--tenferro-laws={arguments.laws}", f"--tenferro-tier={arguments.tier}"]
         fixed += [f"--tenferro-primitive={key}" for key in arguments.primitive]
+        fixed += [f"--tenferro-case={name}" for name in arguments.case]
+        fixed += [f"--tenferro-law={name}" for name in arguments.law]
         fixed += [f"--tenferro-declare={text}" for text in arguments.declare]
         return run_children(
             resolve_names(arguments.backend),

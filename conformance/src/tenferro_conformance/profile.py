@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime
 import fnmatch
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -191,25 +191,34 @@ def _release(version: str) -> tuple[int, ...]:
 
 def validate(
     profile: Profile,
-    case_ids: Iterable[str],
+    case_ids: Iterable[str] | None,
     *,
     version: str = "0",
     today: datetime.date | None = None,
 ) -> None:
     """Raise `ProfileError` if an exclusion or override matches nothing, or an `until`
     has passed.
+
+    `case_ids`: None where only some cases are known, so that what matches nothing is not.
     """
-    ids = tuple(case_ids)
+    problems = [
+        f"exclusion {e.pattern!r}: until {e.until!r} has passed ({e.reason})"
+        for e in profile.exclusions
+        if until_has_passed(e.until, version, today or datetime.date.today())
+    ]
+    if case_ids is not None:
+        problems = [*_idle(profile, tuple(case_ids)), *problems]
+    if problems:
+        raise ProfileError("profile: " + "; ".join(problems))
+
+
+def _idle(profile: Profile, ids: Sequence[str]) -> list[str]:
+    """Return what a profile states of no case."""
     primitives = {case_id.split("/")[0] for case_id in ids}
     problems = [
         f"exclusion {e.pattern!r} matches no case"
         for e in profile.exclusions
         if not any(e.matches(i) for i in ids)
-    ]
-    problems += [
-        f"exclusion {e.pattern!r}: until {e.until!r} has passed ({e.reason})"
-        for e in profile.exclusions
-        if until_has_passed(e.until, version, today or datetime.date.today())
     ]
     problems += [
         f"slow {pattern!r} matches no case"
@@ -222,5 +231,4 @@ def validate(
         for key, _ in profile.tolerance
         if key not in primitives
     ]
-    if problems:
-        raise ProfileError("profile: " + "; ".join(problems))
+    return problems

@@ -86,6 +86,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="run the cases of this primitive alone, or of all that match a pattern; repeatable",
     )  # fmt: skip
     group.addoption(
+        "--tenferro-case", action="append", default=[], metavar="ID",
+        help="run this case alone, or all that match `std::sin/*/float64`; repeatable",
+    )  # fmt: skip
+    group.addoption(
+        "--tenferro-law", action="append", default=[], metavar="NAME",
+        help="ask this law alone, by the name in the report; repeatable",
+    )  # fmt: skip
+    group.addoption(
         "--tenferro-declare", action="append", default=[], metavar="NAME=MODULE:OBJECT",
         help="the profile of a backend, or cases, that no installed distribution publishes",
     )  # fmt: skip

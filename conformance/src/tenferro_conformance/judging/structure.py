@@ -13,7 +13,7 @@ from tenferro.computegraph import KeyView, MaterializedGraph, infer, materialize
 from tenferro_conformance.cases.case import Case
 from tenferro_conformance.running import programs
 from tenferro_conformance.running.recorder import Build, Recorder
-from tenferro_conformance.samples import load_cases
+from tenferro_conformance.samples import FAMILIES, tables
 
 __all__ = [
     "require_closed",
@@ -85,7 +85,7 @@ def require_types(case: Case) -> None:
 
 @cache
 def _levels() -> dict[str, int]:
-    return {case.primitive: case.level for case in load_cases()}
+    return {table.primitive: table.level for family in FAMILIES for table in tables(family)}
 
 
 def _emitted(case: Case) -> set[str]:

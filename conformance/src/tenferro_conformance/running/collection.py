@@ -7,11 +7,14 @@ what knows tenferro is imported when a test asks for a fixture. The parameter of
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
+
+from tenferro_conformance.running.keywords import Keywords
 
 if TYPE_CHECKING:
     from tenferro_conformance.cases.case import Case, ErrorCase
@@ -27,6 +30,7 @@ __all__ = [
 ]
 
 C = TypeVar("C", bound="Case | ErrorCase")
+_SUITE = Path(__file__).parents[1] / "suite"
 
 
 class Unit:
@@ -75,6 +79,7 @@ class Collection:
                     names,
                     self.config.getoption("--tenferro-level"),
                     self.config.getoption("--tenferro-mesh"),
+                    primitives=self._primitives(),
                 )
             except ProfileError as error:
                 raise pytest.UsageError(str(error)) from error
@@ -83,7 +88,7 @@ class Collection:
     def chosen(self, cases: Sequence[C], law: str, backend: str = "") -> list[C]:
         """Return those of the cases of a law that this run was asked for."""
         shard = self.config.getoption("--tenferro-shard")
-        named = self.config.getoption("--tenferro-primitive")
+        named = self._primitives()
         found = list(cases)
         if shard is not None:
             mine = self.kit.shard(*shard)
@@ -92,12 +97,50 @@ class Collection:
             found = [c for c in found if any(fnmatchcase(c.primitive, key) for key in named)]
         return self.kit.in_tier(found, self.config.getoption("--tenferro-tier"), law, backend)
 
-    def wants_law(self, fixtures: Sequence[str]) -> bool:
+    def _primitives(self) -> tuple[str, ...]:
+        """Return the keys, or patterns, of the primitives that the run was asked for; none: all."""
+        cases = [case.partition("/")[0] for case in self.config.getoption("--tenferro-case")]
+        return (*self.config.getoption("--tenferro-primitive"), *cases)
+
+    def picks(self, metafunc: pytest.Metafunc) -> Callable[[C, str, Sequence[str]], bool]:
+        """Return whether the run was asked for a case of a test, by `--tenferro-case` and `-k`.
+
+        The cases that are left out are peers still: what is asked of one case alone runs as it
+        ran among all.
+        """
+        wanted = self.config.getoption("--tenferro-case")
+        test, keywords = metafunc.definition, self._chooser(metafunc)
+
+        def picked(case: C, name: str, marks: Sequence[str] = ()) -> bool:
+            if wanted and not any(case.id == w or fnmatchcase(case.id, w) for w in wanted):
+                return False
+            return (
+                keywords is None or not name.isascii() or keywords(f"{test.name}[{name}]", *marks)
+            )
+
+        return picked
+
+    def _chooser(self, metafunc: pytest.Metafunc) -> Callable[..., bool] | None:
+        """Return the choice by `-k` among the tests of a function of the packaged suite."""
+        test = metafunc.definition
+        if Path(test.path).parent != _SUITE or not self.config.option.keyword:
+            return None
+        if test.get_closest_marker("parametrize"):  # names of other parameters are theirs, too
+            return None
+        nodes = [node.name for node in test.listchain() if not isinstance(node, pytest.Session)]
+        marks = [mark.name for mark in test.iter_markers()]
+        names = [*nodes, *test.listextrakeywords(), *vars(metafunc.function), *marks]
+        return Keywords(self.config.option.keyword).among(names)
+
+    def wants_law(self, fixtures: Sequence[str], marker: pytest.Mark | None = None) -> bool:
         """Return True if a law that uses these fixtures belongs to this run.
 
         A law that asks for no backend is about graphs alone: it holds for all once it holds
         once.
         """
+        named = self.config.getoption("--tenferro-law")
+        if named and (law_of(marker) or "golden") not in named:
+            return False
         laws: str = self.config.getoption("--tenferro-laws")
         return laws == "all" or (laws == "backend") == bool(_BACKENDS & set(fixtures))
 
@@ -113,13 +156,13 @@ class Collection:
         marker = item.get_closest_marker("tenferro_law")
         if marker is None and item.get_closest_marker("tenferro_golden") is None:
             return True
-        if not self.wants_law(getattr(item, "fixturenames", ())):
+        if not self.wants_law(getattr(item, "fixturenames", ()), marker):
             return False
         if _has_a_case(item):
             return True
         shard = self.config.getoption("--tenferro-shard")
-        tier, named = (self.config.getoption(f"--tenferro-{o}") for o in ("tier", "primitive"))
-        return (shard is None or shard[0] == 1) and tier != "quick" and not named
+        tier = self.config.getoption("--tenferro-tier")
+        return (shard is None or shard[0] == 1) and tier != "quick" and not self._primitives()
 
     def _required(self) -> list[str]:
         found: list[str] = self.config.getoption("--tenferro-require")
@@ -151,21 +194,23 @@ def generate_tests(metafunc: pytest.Metafunc, collection: Collection) -> None:
     names = metafunc.fixturenames
     if not _CASES & set(names):
         return
-    if not collection.wants_law(names):
+    marker = metafunc.definition.get_closest_marker("tenferro_law")
+    if not collection.wants_law(names, marker):
         metafunc.parametrize(next(n for n in names if n in _CASES), [], indirect=True)
         return
-    marker = metafunc.definition.get_closest_marker("tenferro_law")
+    picks = collection.picks(metafunc)
     if "tenferro_any_case" in names:
         cases = collection.chosen(_filtered(collection.kit.cases, marker), law_of(marker))
+        cases = [case for case in cases if picks(case, case.id, ())]
         metafunc.parametrize("tenferro_any_case", cases, ids=[c.id for c in cases], indirect=True)
     elif "tenferro_error_case" in names and "tenferro_unit" not in names:
         errors = [c for c in collection.kit.error_cases if c.inputs is None]
-        errors = collection.chosen(errors, law_of(marker))
+        errors = [c for c in collection.chosen(errors, law_of(marker)) if picks(c, c.id, ())]
         metafunc.parametrize(
             "tenferro_error_case", errors, ids=[c.id for c in errors], indirect=True
         )
     else:
-        params = list(_units(collection, marker, "tenferro_case" in names))
+        params = list(_units(collection, marker, "tenferro_case" in names, picks))
         metafunc.parametrize("tenferro_unit", params, indirect=True)
 
 
@@ -191,7 +236,12 @@ def _filtered(cases: Sequence[Case], marker: pytest.Mark | None) -> list[Case]:
     return [case for case in cases if where is None or where(case)]
 
 
-def _units(collection: Collection, marker: pytest.Mark | None, with_cases: bool) -> Iterator[Any]:
+def _units(
+    collection: Collection,
+    marker: pytest.Mark | None,
+    with_cases: bool,
+    picks: Callable[[Any, str, Sequence[str]], bool],
+) -> Iterator[Any]:
     kit = collection.kit
     for backend in sorted(kit.selections):
         if not with_cases:
@@ -200,6 +250,8 @@ def _units(collection: Collection, marker: pytest.Mark | None, with_cases: bool)
         assert marker is not None, "a test that asks for tenferro_case states its law"
         for case in collection.chosen(_selected(kit, backend, marker), marker.args[0], backend):
             marks = _expected_failure(kit, backend, case, marker.args[0])
+            if not picks(case, f"{backend}-{case.id}", [mark.name for mark in marks]):
+                continue
             yield pytest.param(Unit(backend, case), id=f"{backend}-{case.id}", marks=marks)
 
 

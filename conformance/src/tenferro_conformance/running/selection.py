@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import cache
 from typing import Literal
 
@@ -42,11 +43,15 @@ def register_cases(cases: object) -> None:
     _late_cases.extend(cases_in(cases, "register_cases"))
 
 
-def _all_cases() -> tuple[Case, ...]:
+def _all_cases(primitives: tuple[str, ...]) -> tuple[Case, ...]:
+    """Return the cases of some primitives, by keys or patterns; of all, if there are none."""
     backends = set(available_backends())
     names = [name for name in published() if name not in backends]
     third_party = [case for name in names for case in _published_cases(name)]
-    return tuple(sorted([*load_cases(), *third_party, *_late_cases], key=lambda case: case.id))
+    found = [*load_cases(primitives), *third_party, *_late_cases]
+    if primitives:
+        found = [c for c in found if any(fnmatchcase(c.primitive, key) for key in primitives)]
+    return tuple(sorted(found, key=lambda case: case.id))
 
 
 @cache
@@ -85,6 +90,7 @@ class Selection:
     features: frozenset[str]
     level: int
     about: BackendReport
+    _unsupported: dict[str, bool] = field(default_factory=dict)
 
     def is_open(self, case: Case | ErrorCase) -> bool:
         """Return True if all features that the case needs are open."""
@@ -107,7 +113,11 @@ class Selection:
 
     def is_unsupported(self, case: Case) -> bool:
         """Return True if the profile says that the backend cannot run the case."""
-        return not self.is_open(case) or self.profile.exclusion(case.id, "unsupported") is not None
+        known = self._unsupported.get(case.id)
+        if known is None:
+            excluded = self.profile.exclusion(case.id, "unsupported") is not None
+            known = self._unsupported[case.id] = excluded or not self.is_open(case)
+        return known
 
     def why_unsupported(self, case: Case | ErrorCase) -> tuple[str, bool]:
         """Return the reason, and True if a closed feature causes it."""
@@ -124,9 +134,17 @@ _COST_OF_CASE = 20  # of a case that runs, in those of one that is refused
 class Kit:
     """The selected backends, their sessions and the cases of a run."""
 
-    def __init__(self, names: Sequence[str], level: int | None, devices: int | None = None) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        level: int | None,
+        devices: int | None = None,
+        *,
+        primitives: tuple[str, ...] = (),
+    ) -> None:
         self._mesh = None if devices is None else mesh_of(devices)
-        self.cases = _all_cases()
+        self.cases = _all_cases(primitives)
+        self._are_all = not primitives
         self.error_cases = load_error_cases()
         self._level = level
         self._sessions: dict[str, Session] = {}
@@ -142,9 +160,10 @@ class Kit:
             self.unavailable[name] = about
             return
         profile = profile_of(name)
+        ids = [*(case.id for case in self.cases), *(case.id for case in self.error_cases)]
         validate(
             profile,
-            [*(case.id for case in self.cases), *(case.id for case in self.error_cases)],
+            ids if self._are_all else None,
             version=about.distribution.rpartition(" ")[2] or "0",
         )
         features = frozenset(profile.features if profile.features is not None else about.features)

@@ -7,6 +7,7 @@ Read `table.py`, then `arithmetic.py`.
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -42,9 +43,12 @@ def closed_features() -> frozenset[str]:
 
 
 @cache
-def load_cases() -> tuple[Case, ...]:
+def load_cases(primitives: tuple[str, ...] = ()) -> tuple[Case, ...]:
     """Load every case of the standard set, sorted by id; bfloat16 only if ml_dtypes is
     installed.
+
+    `primitives`: keys, or patterns of keys; only their cases are made, and only the stored
+    numbers of their families read.
     """
     from tenferro_conformance.cases.golden_data import load
 
@@ -53,6 +57,7 @@ def load_cases() -> tuple[Case, ...]:
         case
         for family in FAMILIES
         for table in tables(family)
+        if not primitives or any(fnmatchcase(table.primitive, key) for key in primitives)
         for case in table.cases(load(family))
         if not case.features & closed
     ]
