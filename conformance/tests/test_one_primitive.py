@@ -199,3 +199,18 @@ def test_the_laws_are_those_of_the_suite():
                      "double transpose", "derivative", "order 2", "order 3", "batching",
                      "mode agreement", "identity", "round trip"}  # fmt: skip
     assert all(law.statement for law in laws_of_cases())
+
+
+@pytest.mark.parametrize(
+    "primitive, operands, error",
+    [
+        (object(), (), tn.ArgumentTypeError),
+        (Mul, (), tn.ArgumentTypeError),
+        (Mul(), ([1.0],), tn.ArgumentTypeError),
+        (Mul(), ([1.0], [1.0, 2.0]), tn.ShapeMismatchError),
+        (Mul(), ("a", "b"), tn.UnknownOperandError),
+    ],
+)
+def test_operands_that_a_primitive_refuses_break_no_law(primitive, operands, error):
+    with pytest.raises(error, match=r"check_primitive|array of str"):
+        tn.check_primitive(primitive, *operands)

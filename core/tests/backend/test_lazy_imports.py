@@ -28,19 +28,6 @@ def test_import_discovers_nothing_and_loads_no_plugin_machinery(run_python):
     assert "tenferro.backend.discovery.host" not in loaded
 
 
-def test_import_leaves_what_few_programs_need_for_its_first_use(run_python):
-    code = """
-import sys, tenferro as tn
-rare = {"numpy_protocols.ufuncs", "numpy_protocols.ufunc_methods", "handle.at", "handle.flat"}
-assert not {f"tenferro.arrays.{name}" for name in rare} & set(sys.modules)
-import numpy as np
-x = tn.asarray([1.0, 2.0])
-print(x.at[0].set(5.0).tolist(), list(map(float, x.flat)), float(np.add.reduce(x)))
-print(np.add(x, x, dtype="float32").dtype)
-"""
-    assert run_python(code) == "[5.0, 2.0] [1.0, 2.0] 3.0\nfloat32\n"
-
-
 def test_listing_imports_nothing_heavy(run_python):
     code = "import sys, tenferro.backend as b; b.host().records(); print(*sys.modules)"
     loaded = set(run_python(code).split())

@@ -12,7 +12,9 @@ from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.handle.convert import asarray
 from tenferro.backend import Backend, select_backend
+from tenferro.primitives import ArgumentTypeError, RefusalError
 from tenferro.primitives._primitive import TensorPrimitive
 from tenferro.transforms.errors import KitNotInstalledError, PrimitiveCheckError
 
@@ -77,6 +79,9 @@ def check_primitive(
     ------
     PrimitiveCheckError
         If a law is broken; the message names each, and the rule that is the suspect.
+    ArgumentTypeError
+        If ``primitive`` is neither an operation nor a class of operations, or takes another
+        number of operands. What ``abstract_eval`` refuses raises its own error.
     KitNotInstalledError
         If ``tenferro-conformance`` is not installed.
 
@@ -88,6 +93,7 @@ def check_primitive(
     >>> [row.law for row in checked.laws][:3]
     ['adjoint', 'aval', 'batching']
     """
+    operation = _operation(primitive)
     try:
         kit = import_module(_KIT)
     except ImportError as error:
@@ -98,8 +104,8 @@ def check_primitive(
                 distribution="tenferro-conformance",
             )
         ) from error
-    operation = primitive() if isinstance(primitive, type) else primitive
     chosen = select_backend(backend)
+    _check_operands(operation, args)
     rows = kit.ask_every_law(operation, args, wrt=wrt, order=order, backend=chosen)
     found = PrimitiveCheck(operation.key, chosen.name, tuple([LawResult(*row) for row in rows]))
     broken = tuple([row for row in found.laws if row.problem])
@@ -108,6 +114,44 @@ def check_primitive(
             PrimitiveCheckError(_message(found, broken), primitive=operation.key, broken=broken)
         )
     return found
+
+
+def _operation(primitive: object) -> TensorPrimitive:
+    """Return the operation, or the one of a class without parameters."""
+    if isinstance(primitive, TensorPrimitive):
+        return primitive
+    if isinstance(primitive, type) and issubclass(primitive, TensorPrimitive):
+        made: TensorPrimitive = primitive()
+        return made
+    raise at_user_line(
+        ArgumentTypeError(
+            "check_primitive takes an operation and its operands\n"
+            f"  got        {primitive!r:.60}\n"
+            "  need       an operation, such as `Mul()`, or its class if it has no parameters",
+            function="check_primitive",
+        )
+    )
+
+
+def _check_operands(operation: TensorPrimitive, operands: Sequence[Any]) -> None:
+    """Raise the error of operands that the operation refuses: no law is broken by them."""
+    avals = [asarray(value).aval for value in operands]
+    try:
+        import_module("inspect").signature(operation.abstract_eval).bind(*avals)
+    except TypeError as error:
+        raise at_user_line(
+            ArgumentTypeError(
+                f"check_primitive: {operation.key} does not take so many operands\n"
+                f"  got        {len(operands)} operands: {error}",
+                function="check_primitive",
+            )
+        ) from None
+    try:
+        operation.abstract_eval(*avals)
+    except RefusalError as error:
+        raise at_user_line(error) from None
+    except Exception:
+        pass  # a fault of `abstract_eval`, which laws report
 
 
 def _message(found: PrimitiveCheck, broken: Sequence[LawResult]) -> str:
