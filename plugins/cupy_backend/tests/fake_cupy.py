@@ -390,7 +390,8 @@ def _function(module, name, parameters):
         sources = [a for a in args if isinstance(a, module.ndarray)]
         several = isinstance(result, tuple)
         made = [module.wrap(r, *sources) for r in (result if several else (result,))]
-        if name not in _HOST_ONLY:
+        is_copied = name == "reshape" and made[0].base is None
+        if name not in _HOST_ONLY or is_copied:
             read = [x for a in args for x in (a if isinstance(a, (tuple, list)) else (a,))]
             module.launch(name, read, made, again)
         return tuple(made) if several else made[0]

@@ -33,6 +33,11 @@ class PlanRunner:
         self.backend = backend
         self.plan = plan
 
+    @property
+    def launches(self) -> int:
+        """About how many kernels a run launches; calls of CuPy count as one."""
+        return sum([getattr(step.run, "launches", 1) for step in self.plan.steps])
+
     def __call__(self, *operands: Any) -> list[Any]:
         """Run all steps; each value is freed after its last use."""
         slots = self.begin(operands)

@@ -1,9 +1,9 @@
-"""Replay of a program as a CUDA graph: one launch for all its kernels.
+"""Replay of a program as CUDA graphs: one launch for all its kernels, or a few with long loops.
 
 The first call runs the steps, which compiles kernels and creates handles. The second call captures
-them on the backend's own stream, with memory from a pool that only the graph uses. Each call copies
-its operands into the graph's inputs, and copies the results out. Streams wait for each other by
-events, so the host never waits. Read next: `_executable.py`.
+them on the backend's own stream, with memory from a pool that only the graphs use. Each call copies
+its operands into the graphs' inputs, and copies the results out. Streams wait for each other by
+events, so the host never waits. Read next: `plan/recording.py`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 from tenferro.backend import UnsupportedError
 from tenferro.primitives.control import Bound, Switch, WhileLoop
 from tenferro_cupy.plan.planned import Plan
+from tenferro_cupy.plan.recording import RECORDER, Recorder
 
 __all__ = ["GraphRunner", "check_capturable"]
 
@@ -57,10 +58,10 @@ class GraphRunner:
         self.cupy = cupy
         self.run = run
         self.stream = cupy.cuda.Stream(non_blocking=True)
-        self.pool = cupy.cuda.MemoryPool()  # lives as long as the graph: its memory is the graph's
-        self.graph: Any = None
+        self.pool = cupy.cuda.MemoryPool()  # lives as long as the graphs: its memory is theirs
+        self.pieces: Sequence[Callable[[], Any]] | None = None
         self.is_warm = False
-        self.lock = Lock()  # the inputs of the graph belong to one call at a time
+        self.lock = Lock()  # the inputs of the graphs belong to one call at a time
         self.inputs: list[Any] = []
         self.outputs: list[Any] = []
 
@@ -78,22 +79,25 @@ class GraphRunner:
         if not self.is_warm:
             self.is_warm = True
             return list(self.run(*operands))
-        if self.graph is None:
-            self._capture(operands)
+        pieces = self.pieces if self.pieces is not None else self._capture(operands)
         for place, operand in zip(self.inputs, operands, strict=True):
             place[...] = operand
-        self.graph.launch(self.stream)
+        for piece in pieces:
+            piece()
         return [output.copy() for output in self.outputs]
 
-    def _capture(self, operands: Sequence[Any]) -> None:
+    def _capture(self, operands: Sequence[Any]) -> Sequence[Callable[[], Any]]:
         """Record the launches of one run; nothing is computed yet."""
         self.inputs = [self.cupy.empty(x.shape, x.dtype) for x in operands]
-        with self.cupy.cuda.using_allocator(self.pool.malloc):
-            self.stream.begin_capture()
-            try:
-                outputs = list(self.run(*self.inputs))
-            except BaseException:
-                self.stream.end_capture()
-                raise
-            graph = self.stream.end_capture()
-        self.outputs, self.graph = outputs, graph
+        recorder = Recorder(self.stream)
+        token = RECORDER.set(recorder)
+        try:
+            with self.cupy.cuda.using_allocator(self.pool.malloc):
+                recorder.begin()
+                self.outputs = list(self.run(*self.inputs))
+                recorder.end()
+        finally:
+            RECORDER.reset(token)
+            recorder.abort()
+        self.pieces = recorder.pieces
+        return self.pieces

@@ -1,7 +1,7 @@
 """Loops, branches and checkpoints whose bodies are plans, too.
 
-A loop whose body is one chain is one launch. Any other loop is Python's, as in ``numpy_like``; a
-step launches the kernels of the body's plan. Bodies are planned once, when the program that
+A loop whose body is one chain is one launch. In any other loop a step launches the kernels of the
+body's plan. Bodies are planned once, when the program that
 contains them is. Read next: ``../_backend.py``.
 """
 
@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from tenferro.backend.numpy_like.control import branch_of, looped, repeated
+from tenferro.backend.numpy_like.control import branch_of, repeated
 from tenferro.computegraph import Fragment
 from tenferro.primitives.control import Checkpoint, Scan, Switch, WhileLoop
 from tenferro_cupy.kernels.modules import Modules
+from tenferro_cupy.plan.chunks import SteppedLoop
 from tenferro_cupy.plan.loops import loop_of
 from tenferro_cupy.plan.planned import Plan
 from tenferro_cupy.plan.step import Run
@@ -25,6 +26,10 @@ class Body(Protocol):
     """A body as a function of its inputs, and its plan."""
 
     plan: Plan
+
+    @property
+    def launches(self) -> int:
+        """About how many kernels a run launches."""
 
     def __call__(self, *operands: Any) -> Sequence[Any]:
         """Return the results."""
@@ -41,7 +46,7 @@ def _scan(op: Scan, plan_body: Callable[[Fragment], Body], modules: Modules) -> 
     in_one_launch = loop_of(op, body.plan, modules)
     if in_one_launch is not None:
         return in_one_launch
-    return lambda *xs: looped(op, body, modules.cupy, xs)
+    return SteppedLoop(op, body, body.launches, modules.cupy)
 
 
 def _while(op: WhileLoop, plan_body: Callable[[Fragment], Body], modules: Modules) -> Run:
