@@ -45,6 +45,7 @@ _KEPT_SCALARS = 1024
 _scalars: dict[tuple[type, Any, DType], ValueKey] = {}
 _dtypes: dict[Any, DType] = {}
 _plain: set[type] = set()  # classes of operands that were looked at
+_described: set[type] = set()  # classes whose backend says shape and dtype
 
 
 class Borrowed(dict[int, tuple[ValueKey, Any]]):
@@ -269,13 +270,14 @@ def aval_of_operand(x: Any) -> Aval:
     The attributes ``shape`` and ``dtype`` say it where tenferro knows the dtype by its name. The
     backend that owns the operand is asked otherwise, so operands need no attribute.
     """
-    if type(x) not in _plain:
-        _check_class(x)
+    kind = type(x)
+    if kind not in _plain:
+        if kind not in _described:
+            _check_class(x)
+        if kind in _described and (aval := _aval_by_owner(x)) is not None:
+            return aval
     dtype = getattr(x, "dtype", None)
     if dtype is None or not hasattr(x, "shape") or isinstance(x, type):
-        aval = None if isinstance(x, type) else _aval_by_owner(x)
-        if aval is not None:
-            return aval
         raise UnknownOperandError(
             f"cannot make an array of {type(x).__name__}\n"
             f"  got        {str(x)[:60]!r}\n"
@@ -286,8 +288,6 @@ def aval_of_operand(x: Any) -> Aval:
     try:
         found = _dtypes[dtype]
     except KeyError:
-        if not is_numpy(x) and (aval := _aval_by_owner(x)) is not None:
-            return aval
         found = _dtypes[dtype] = DType.of(dtype)
     return Aval(x.shape, found)
 
@@ -335,7 +335,15 @@ def _check_class(x: Any) -> None:
                 "  hint       pass `np.asarray(x)`, or `x.filled(value)` of a masked array",
                 value=x,
             )
-    _plain.add(type(x))
+    (_plain if _is_named(x) or _aval_by_owner(x) is None else _described).add(type(x))
+
+
+def _is_named(x: Any) -> bool:
+    """Return True if attributes say shape and dtype, and tenferro knows the dtype by its name."""
+    try:
+        return hasattr(x, "shape") and bool(DType.of(x.dtype))
+    except (AttributeError, TypeError):
+        return False
 
 
 @covers("asarray", "asanyarray", "ascontiguousarray", "asfortranarray")

@@ -25,7 +25,7 @@ from tenferro.primitives.structural import (
     Transpose,
 )
 
-__all__ = ["register"]
+__all__ = ["padded_axis", "register"]
 
 
 def register(lowerings: Lowerings, xp: Any) -> None:
@@ -36,7 +36,7 @@ def register(lowerings: Lowerings, xp: Any) -> None:
     @lowerings.register(Pad)
     def pad(op: Pad, x: Any, value: Any) -> Any:
         axes = [
-            _padded_axis(*axis) for axis in zip(x.shape, op.low, op.high, op.interior, strict=True)
+            padded_axis(*axis) for axis in zip(x.shape, op.low, op.high, op.interior, strict=True)
         ]
         out = xp.empty(tuple(size for size, _, _ in axes), x.dtype)
         out[...] = value
@@ -89,7 +89,7 @@ def _register_identities(lowerings: Lowerings, xp: Any) -> None:
         return x
 
 
-def _padded_axis(size: int, low: int, high: int, interior: int) -> tuple[int, slice, slice]:
+def padded_axis(size: int, low: int, high: int, interior: int) -> tuple[int, slice, slice]:
     """Return the padded size, the places of the kept elements, and which elements these are."""
     step = interior + 1
     padded = size + max(size - 1, 0) * interior + low + high

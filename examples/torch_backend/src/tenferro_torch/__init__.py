@@ -1,0 +1,3 @@
+"""The backend on PyTorch, for tenferro."""
+
+__all__: list[str] = []
