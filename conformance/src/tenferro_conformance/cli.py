@@ -104,10 +104,12 @@ _COLLECT_ONLY = frozenset({"--collect-only", "--collectonly", "--co"})
 
 
 def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
+    from tenferro_conformance.reporting.failures import command_words
     from tenferro_conformance.running.backends import resolve_names
     from tenferro_conformance.running.children import run_children, suite_arguments
     from tenferro_conformance.running.declared import load_also
 
+    words = command_words(_repeated(arguments))  # before plugins are loaded by variables
     load_also(arguments.plugin)
     with tempfile.TemporaryDirectory() as root:
         fixed = [*suite_arguments(Path(root)), *rest]
@@ -133,7 +135,19 @@ def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
             jobs=arguments.jobs or os.cpu_count() or 1,
             laws=arguments.laws,
             collect_only=not _COLLECT_ONLY.isdisjoint(rest),
+            words=words,
         )
+
+
+def _repeated(arguments: argparse.Namespace) -> list[str]:
+    """Return the options that a run of one case needs as well."""
+    found = []
+    for name in ("plugin", "declare"):
+        found += [text for value in getattr(arguments, name) for text in (f"--{name}", value)]
+    for name in ("level", "mesh"):
+        if getattr(arguments, name) is not None:
+            found += [f"--{name}", str(getattr(arguments, name))]
+    return [*found, *(["--strict-new"] if arguments.strict_new else [])]
 
 
 def _levels(arguments: argparse.Namespace, rest: Sequence[str]) -> int:

@@ -94,6 +94,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="ask this law alone, by the name in the report; repeatable",
     )  # fmt: skip
     group.addoption(
+        "--tenferro-journal", default="", metavar="PATH",
+        help="write what starts and ends, for a process that goes on after a crash",
+    )  # fmt: skip
+    group.addoption(
         "--tenferro-declare", action="append", default=[], metavar="NAME=MODULE:OBJECT",
         help="the profile of a backend, or cases, that no installed distribution publishes",
     )  # fmt: skip
@@ -226,10 +230,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if "tenferro_unit" in parameters_of(item):
             item.add_marker(pytest.mark.filterwarnings("ignore::tenferro.backend.PluginWarning"))
     dropped = [item for item in items if not collection.is_wanted(item)]
+    dropped += [item for item in items if collection.is_done(item)]
     if dropped:
         config.hook.pytest_deselected(items=dropped)
         gone = set(dropped)
         items[:] = [item for item in items if item not in gone]
+    collection.give_up(items)
 
 
 # --- several backends: a process each -----------------------------------------------------------

@@ -140,7 +140,20 @@ class Report:
         if about.status != "available":
             return f"{backend}: {about.status} ({about.reason})"
         counts = ", ".join(f"{n} {verdict}" for verdict, n in self.counts(backend).items() if n)
-        return f"{backend}: {counts or 'nothing ran'}; claim: {about.claim or 'none'}"
+        ran = self._extent(backend)
+        return f"{backend}: {counts or 'nothing ran'}{ran}; claim: {about.claim or 'none'}"
+
+    def _extent(self, backend: str) -> str:
+        """Return how much was run, which is less than the claim where a run asks for less."""
+        entries = [e for e in self.entries if e.backend == backend and "::" in e.id]
+        if not entries:
+            return ""
+        primitives, cases = {e.id.split("/")[0] for e in entries}, {e.id for e in entries}
+        laws, levels = {e.law for e in entries}, [e.level or 0 for e in entries]
+        return (
+            f"; ran: {len(primitives)} primitives, {len(cases)} cases, {len(laws)} laws, "
+            f"up to level {max(levels)}"
+        )
 
 
 def _compact(entry: Entry) -> dict[str, Any]:

@@ -18,7 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 
+from tenferro_conformance.reporting.failures import command_words, failure_lines
 from tenferro_conformance.reporting.report import Report, merge_reports, read_report
+from tenferro_conformance.running.crashes import found_before_crashes, go_on
 
 __all__ = ["problems_of", "run_children", "suite_arguments"]
 
@@ -75,13 +77,17 @@ def run_children(
     jobs: int = 1,
     laws: str = "all",
     collect_only: bool = False,
+    words: Sequence[str] = (),
 ) -> int:
     """Run one pytest per available backend; return 0 if all passed and something ran.
+
+    `words` is the command that the report completes for each case that failed.
 
     With `jobs` above 1 a backend's cases are split into parts of whole primitives, and that many
     parts run at a time. With `collect_only` the tests are listed, and nothing is judged.
     """
     from tenferro_conformance.running.backends import describe
+    from tenferro_conformance.running.operations import class_or_none
 
     merged, status = Report(), 0
     for name in sorted({*names, *require}):
@@ -94,10 +100,13 @@ def run_children(
             parts = _parts(name, arguments, Path(folder), jobs)
             codes = _run_parts(parts, isolated, jobs)
             merged.merge(merge_reports(read_report(p.report) for p in parts if p.report.exists()))
+            merged.merge(merge_reports(found_before_crashes(part.journal) for part in parts))
         status = status or max(abs(code) for code in codes)
     if collect_only:
         return status
     problems = problems_of(merged, require, chosen, laws=laws)
+    for line in failure_lines(merged, words or command_words(), class_or_none):
+        print(line, flush=True)
     for line in [*(merged.summary(name) for name in sorted(merged.backends)), *problems]:
         print(f"tenferro: {line}", flush=True)
     if jobs > 1:  # pytest's own closing line, of all parts together
@@ -117,6 +126,11 @@ class _Part:
 
     arguments: Sequence[str]
     report: Path
+
+    @property
+    def journal(self) -> Path:
+        """The file in which its tests start and end."""
+        return self.report.with_suffix(".journal")
 
 
 def _parts(
@@ -142,6 +156,7 @@ def _run_parts(parts: Sequence[_Part], isolated: bool, jobs: int) -> list[int]:
 
     def run(part: _Part) -> int:
         command = [sys.executable, "-m", "pytest", *part.arguments]
+        command += [f"--tenferro-journal={part.journal}"]
         if jobs == 1:
             return subprocess.run(command, env=environment, check=False).returncode
         done = subprocess.run(
@@ -154,7 +169,9 @@ def _run_parts(parts: Sequence[_Part], isolated: bool, jobs: int) -> list[int]:
 
     printing = Lock()
     with ThreadPoolExecutor(jobs) as pool:
-        return list(pool.map(run, parts))
+        return list(
+            pool.map(lambda part: go_on(lambda: run(part), part.journal, part.report), parts)
+        )
 
 
 def _closing_line(report: Report) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
+from tenferro_conformance.running.journal import Journal
 from tenferro_conformance.running.keywords import Keywords
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Collection",
     "Unit",
+    "entry_of",
     "generate_tests",
     "law_of",
     "parameters_of",
@@ -56,6 +58,8 @@ class Collection:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self._kit: Kit | None = None
+        path = config.getoption("--tenferro-journal")
+        self.journal = Journal.read(Path(path)) if path else None
         self._peers: dict[tuple[str, str, str], list[Case]] = {}
 
     @property
@@ -164,6 +168,26 @@ class Collection:
         tier = self.config.getoption("--tenferro-tier")
         return (shard is None or shard[0] == 1) and tier != "quick" and not self._primitives()
 
+    def is_done(self, item: pytest.Item) -> bool:
+        """Return True if a process before this one, which crashed later or here, ran the test."""
+        return self.journal is not None and self.journal.is_done(item.nodeid)
+
+    def give_up(self, items: list[pytest.Item]) -> None:
+        """Drop the tests of a primitive that has ended too many processes, and say so."""
+        journal = self.journal
+        if journal is None:
+            return
+        kept = []
+        for item in items:
+            entry = entry_of(item)
+            key = str(entry["id"]).partition("/")[0] if entry else ""
+            if entry and journal.is_given_up(key):
+                reason = f"not run: the process ended in other cases of {key}"
+                journal.ends(item.nodeid, [{**entry, "verdict": "error", "reason": reason}])
+            else:
+                kept.append(item)
+        items[:] = kept
+
     def _required(self) -> list[str]:
         found: list[str] = self.config.getoption("--tenferro-require")
         return found
@@ -174,6 +198,8 @@ class Collection:
         assert marker is not None
         law, unit = marker.args[0], parameters_of(item)["tenferro_unit"]
         key = (backend, law, unit.case.primitive)
+        if self.journal is not None and self.journal.runs_alone(unit.case.primitive):
+            return []
         if (
             self.kit.known_bug(backend, unit.case, law)
             or marker.kwargs.get("cases") == "unsupported"
@@ -224,6 +250,24 @@ def _has_a_case(item: pytest.Item) -> bool:
 def parameters_of(item: pytest.Item) -> dict[str, Any]:
     """Return the parameters of a test."""
     return item.callspec.params if hasattr(item, "callspec") else {}
+
+
+def entry_of(item: pytest.Item) -> dict[str, Any] | None:
+    """Return what a report says of a test before it runs; None if it says nothing of it."""
+    params = parameters_of(item)
+    unit = params.get("tenferro_unit")
+    marker = item.get_closest_marker("tenferro_law")
+    if marker is None and unit is None:
+        return None
+    about = params.get("tenferro_any_case") or params.get("tenferro_error_case")
+    case = unit.case if unit else about
+    return {
+        "id": case.id if case is not None else item.name.partition("[")[0],
+        "law": law_of(marker) or "golden",
+        "backend": unit.backend if unit else "",
+        "level": getattr(case, "level", None),
+        "provisional": getattr(case, "provisional", False),
+    }
 
 
 def law_of(marker: pytest.Mark | None) -> str:

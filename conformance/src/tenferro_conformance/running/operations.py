@@ -13,7 +13,7 @@ from tenferro.backend import host as default_host
 from tenferro.primitives import DType, TensorPrimitive
 from tenferro_conformance.cases.case import Case
 
-__all__ = ["make_operation", "operation_of", "primitive_of"]
+__all__ = ["class_or_none", "make_operation", "operation_of", "primitive_of"]
 
 
 @cache
@@ -25,6 +25,11 @@ def primitive_of(key: str) -> type[TensorPrimitive]:
     """Return the registered class of a primitive key."""
     cls: type[TensorPrimitive] = _registry()[key]
     return cls
+
+
+def class_or_none(key: str) -> type[TensorPrimitive] | None:
+    """Return the registered class of a primitive key, if there is one."""
+    return _registry().get(key)
 
 
 def make_operation(key: str, params: Mapping[str, Any]) -> TensorPrimitive:

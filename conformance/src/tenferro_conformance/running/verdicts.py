@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tenferro_conformance.running.collection import Collection, Unit, parameters_of, runs_the_suite
+from tenferro_conformance.running.collection import (
+    Collection,
+    Unit,
+    entry_of,
+    parameters_of,
+    runs_the_suite,
+)
 
 if TYPE_CHECKING:
     from tenferro_conformance.reporting.report import Entry
@@ -44,34 +50,20 @@ class Verdicts:
     def _entry(
         self, item: pytest.Item, call: pytest.CallInfo[None], report: Any
     ) -> dict[str, Any] | None:
-        params = parameters_of(item)
-        unit = params.get("tenferro_unit")
-        marker = item.get_closest_marker("tenferro_law")
-        if marker is None and unit is None:
+        entry = entry_of(item)
+        if entry is None:
             return None
-        case = (
-            unit.case
-            if unit
-            else params.get("tenferro_any_case") or params.get("tenferro_error_case")
-        )
-        law = marker.args[0] if marker else "golden"
+        unit = parameters_of(item).get("tenferro_unit")
+        marker = item.get_closest_marker("tenferro_law")
         is_refusal = marker is not None and marker.kwargs.get("cases") == "unsupported"
-        entry: dict[str, Any] = {
-            "id": case.id if case is not None else item.name.partition("[")[0],
-            "law": law,
-            "backend": unit.backend if unit else "",
+        entry |= {
             "verdict": _verdict(report, call, is_refusal),
             "reason": self._reason(report, call, unit, is_refusal),
-            "level": getattr(case, "level", None),
-            "provisional": getattr(case, "provisional", False),
             "seconds": report.duration,
         }
-        if (
-            unit
-            and case is not None
-            and (bug := self.collection.kit.known_bug(unit.backend, case, law))
-        ):
-            entry["issue"] = bug.issue
+        if unit and unit.case is not None:
+            bug = self.collection.kit.known_bug(unit.backend, unit.case, entry["law"])
+            entry |= {"issue": bug.issue} if bug else {}
         worst = max(
             getattr(item, "tenferro_measured", []),
             key=lambda m: m.measured / (m.bound or 1),
@@ -98,6 +90,18 @@ class Verdicts:
 
         found: list[Any] = [value for name, value in report.user_properties if name == "tenferro"]
         self.entries += [Entry(**value) for value in found]
+        if self.collection.journal is not None and report.when == "call":
+            self.collection.journal.ends(report.nodeid, found)
+        elif self.collection.journal is not None and found:  # of a set-up that failed
+            self.collection.journal.ends(report.nodeid, found)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Say in the journal what starts."""
+        journal, entry = self.collection.journal, entry_of(item)
+        if journal is not None and entry is not None:
+            key = str(entry["id"]).partition("/")[0]
+            journal.starts(item.nodeid, entry, alone=journal.runs_alone(key))
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
@@ -107,13 +111,16 @@ class Verdicts:
         if self.config.option.collectonly:
             return
         problems = self._problems()
-        if self.config.getoption("--tenferro-shard") is not None:
+        journal = self.collection.journal
+        goes_on = journal is not None and bool(journal.open or journal.ended)
+        if goes_on or self.config.getoption("--tenferro-shard") is not None:
             problems = []  # whoever adds up the parts judges whether anything ran
             if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
                 session.exitstatus = exitstatus = pytest.ExitCode.OK
         self._lines = [
             self._report.summary(name) for name in sorted(self._report.backends)
         ] + problems
+        self._failures = self._failure_lines()
         if exitstatus == pytest.ExitCode.TESTS_FAILED and self._only_provisional(session):
             session.exitstatus = exitstatus = pytest.ExitCode.OK
         path = self.config.getoption("--tenferro-report")
@@ -121,6 +128,25 @@ class Verdicts:
             self._report.write(Path(path))
         if problems and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _failure_lines(self) -> list[str]:
+        """Return the failures, by primitive; whoever adds up children writes them itself."""
+        if self.config.getoption("--tenferro-journal") or not runs_the_suite(self.config):
+            return []
+        from tenferro_conformance.reporting.failures import command_words, failure_lines
+        from tenferro_conformance.running.operations import class_or_none
+
+        words = command_words(self._repeated())
+        return failure_lines(self._report, words, class_or_none)
+
+    def _repeated(self) -> list[str]:
+        """Return the options that a run of one case needs as well."""
+        values = [("--level", "--tenferro-level"), ("--mesh", "--tenferro-mesh")]
+        given = [(name, self.config.getoption(ours)) for name, ours in values]
+        found = [text for name, value in given if value is not None for text in (name, str(value))]
+        for text in self.config.getoption("--tenferro-declare"):
+            found += ["--declare", text]
+        return found
 
     def _only_provisional(self, session: pytest.Session) -> bool:
         """Return True if only provisional cases failed, which do not count yet."""
@@ -162,6 +188,8 @@ class Verdicts:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Write one line per backend."""
+        for line in getattr(self, "_failures", ()):
+            terminalreporter.write_line(line)
         for line in getattr(self, "_lines", ()):
             terminalreporter.write_line(f"tenferro: {line}")
 
