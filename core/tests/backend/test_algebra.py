@@ -1,5 +1,6 @@
 """Backends made of one object: max-plus numbers, and what an algebra lacks."""
 
+from fractions import Fraction
 from itertools import product
 from math import inf
 
@@ -12,7 +13,16 @@ from tenferro.backend import (
     select_backend,
     use,
 )
-from tenferro.primitives import Aval, TensorPrimitive, dot_general, exp, reduce_sum
+from tenferro.primitives import (
+    Aval,
+    TensorPrimitive,
+    argmax,
+    dot_general,
+    exp,
+    maximum,
+    reduce_max,
+    reduce_sum,
+)
 from tenferro.tidu import pullback
 
 
@@ -186,6 +196,75 @@ def test_an_algebra_may_say_more(variable, program):
         True,
         "<AlgebraBackend 'mod7'>",
     )
+
+
+def _rows(x, axis):
+    """The values along an axis, by the place in the other one."""
+    return lambda place: [x.values[(k, *place) if axis == 0 else (*place, k)] for k in (0, 1)]
+
+
+class Semiring(MaxPlus):
+    """Numbers under two functions of two of them, in order; contraction is one of matrices."""
+
+    def __init__(self, plus, times):
+        self.plus, self.times = plus, times
+
+    def dot_general(self, lhs, rhs, *, lhs_contract, rhs_contract, **_):
+        assert (lhs_contract, rhs_contract) == ((1,), (0,))
+        rows, columns = _rows(lhs, 1), _rows(rhs, 0)
+
+        def at(place):
+            pairs = zip(rows(place[:1]), columns(place[1:]), strict=True)
+            return self.plus(*[self.times(a, b) for a, b in pairs])
+
+        return Grid((2, 2), at)
+
+    def maximum(self, x, y):
+        return Grid(x.shape, lambda place: max(x.values[place], y.values[place]))
+
+    def reduce_max(self, x, *, axes):
+        return Grid((2,), lambda place: max(_rows(x, *axes)(place)))
+
+    def argmax(self, x, *, axis, dtype):
+        def at(place):
+            values = _rows(x, axis)(place)
+            return values.index(max(values))
+
+        return Grid((2,), at)
+
+
+# plus, times, a matrix, its square
+SEMIRINGS = {
+    "reachability": (
+        lambda a, b: a or b, lambda a, b: a and b, [False, True, True, False],
+        [True, False, False, True],
+    ),
+    "shortest paths": (min, lambda a, b: a + b, [0.0, 5.0, 2.0, 0.0], [0.0, 5.0, 2.0, 0.0]),
+    "fractions": (
+        lambda a, b: a + b, lambda a, b: a * b, [Fraction(1, n) for n in (2, 3, 4, 5)],
+        [Fraction(1, 3), Fraction(7, 30), Fraction(7, 40), Fraction(37, 300)],
+    ),
+    "intervals": (
+        lambda a, b: (a[0] + b[0], a[1] + b[1]),
+        lambda a, b: (min(p := [x * y for x in a for y in b]), max(p)),
+        [(1, 2), (-1, 1), (0, 3), (2, 2)],
+        [(-2, 7), (-4, 4), (0, 12), (1, 7)],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SEMIRINGS)
+def test_other_algebras_contract_and_compare(variable, program, name):
+    plus, times, values, square = SEMIRINGS[name]
+    backend = AlgebraBackend(Semiring(plus, times))
+    a = variable("a", (2, 2))
+    outputs = [dot_general(a, a, (1,), (0,)), maximum(a, a), reduce_max(a, (1,)), argmax(a, 1)]
+    product_, same, best, at = backend.compile(program([a], outputs), ())(Grid((2, 2), values))
+    assert list(product_.values.values()) == square
+    assert list(same.values.values()) == values
+    rows = [values[:2], values[2:]]
+    assert list(best.values.values()) == [max(row) for row in rows]
+    assert list(at.values.values()) == [row.index(max(row)) for row in rows]
 
 
 def test_an_algebra_is_chosen_as_an_object(backend):

@@ -30,14 +30,27 @@ OPERATIONS = (
     "gather",
     "scatter_add",
 )
-OPTIONAL = ("constant",)  # full arrays: `constant(*, value, dtype, shape)`
+OPTIONAL = (
+    "constant",  # full arrays: `constant(*, value, dtype, shape)`
+    *(
+        "maximum",
+        "minimum",
+        "reduce_max",
+        "reduce_min",
+        "argmax",
+        "argmin",
+    ),  # of an ordered algebra
+    *("sub", "div"),
+)
 
 
 class OperandAlgebra(Protocol):
     """The eleven operations, each taking operands and, by keyword, the primitive's parameters.
 
-    Besides, an algebra may have ``constant`` (full arrays), and ``asoperand``, ``to_numpy``,
-    ``aval_of``, ``owns``, which mean what they mean for a ``Backend``.
+    Besides, an algebra may have ``constant`` (full arrays), ``maximum``, ``minimum``,
+    ``reduce_max``, ``reduce_min``, ``argmax``, ``argmin`` where it is ordered, ``sub``, ``div``;
+    and ``asoperand``, ``to_numpy``, ``aval_of``, ``owns``, which mean what
+    they mean for a ``Backend``.
     """
 
     def add(self, x: Any, y: Any) -> Any:
