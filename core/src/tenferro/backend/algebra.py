@@ -30,18 +30,9 @@ OPERATIONS = (
     "gather",
     "scatter_add",
 )
-OPTIONAL = (
-    "constant",  # full arrays: `constant(*, value, dtype, shape)`
-    *(
-        "maximum",
-        "minimum",
-        "reduce_max",
-        "reduce_min",
-        "argmax",
-        "argmin",
-    ),  # of an ordered algebra
-    *("sub", "div"),
-)
+_ORDERED = ("maximum", "minimum", "reduce_max", "reduce_min", "argmax", "argmin")
+# `constant(*, value, dtype, shape)` makes full arrays
+OPTIONAL = ("constant", "sub", "div", *_ORDERED)
 
 
 class OperandAlgebra(Protocol):
