@@ -179,7 +179,7 @@ def _inferred(operation: Operation, avals: tuple[Any, ...]) -> tuple[Any, ...]:
     if len(found) != operation.output_count:
         raise GraphError(
             f"{operation.name}: abstract_eval gave {len(found)} abstract values, "
-            f"need {operation.output_count}",
+            f"need {operation.output_count}, which is its output_count",
             operation=operation,
         )
     return found
