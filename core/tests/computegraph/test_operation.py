@@ -155,7 +155,7 @@ def test_the_default_aval_is_unknown():
 
 
 def test_a_wrong_number_of_avals_is_an_error():
-    with pytest.raises(GraphError, match="gave 1 .* need 2, which is its output_count") as error:
+    with pytest.raises(GraphError, match="need 2, which is its output_count") as error:
         derive(Wrong(), [input_key("x", "f64")])
     assert error.value.operation is Wrong()
 
