@@ -203,10 +203,12 @@ def evaluated(member, given_arrays):
 class RegionOnNumpy(Region):
     """A region that computes its kernel with NumPy, and notes each launch."""
 
-    def __call__(self, *operands):
+    def __call__(self, *operands, into=None):
         """Return the outputs, then the results of reductions."""
         cupy = self.modules.cupy
         results = [cupy.wrap(x) for x in self.evaluated(operands)]
+        for i, memory in (into or {}).items():
+            memory._a[...], results[i] = results[i]._a, memory
         cupy.launch("kernel", operands, results, lambda: self.evaluated(operands))
         return results
 

@@ -194,3 +194,18 @@ def test_reductions_of_every_dtype(modules, shape, axes):
 
 def test_every_reduction_has_a_reference():
     assert set(REFERENCE) == set(FOLDS)
+
+
+@pytest.mark.parametrize("shape, axes", [((9001,), None), ((9001,), (0,)), ((13, 17), (0,))])
+@pytest.mark.parametrize("other", [numbers, transposed, of_last_axis])
+def test_an_output_in_the_memory_of_an_operand(shape, axes, other, modules):
+    """Each thread reads an element before it writes there"""
+    kernel = PRODUCT if axes is None else REDUCED
+    arrays = [numbers(shape), other(shape)]
+    given = [modules.cupy.wrap(x.copy() if i == 0 else x) for i, x in enumerate(arrays)]
+    region = Region(modules, kernel, shape, axes, (np.float64(2.5),))
+    want = [np.array(x._a) for x in region(*given)]
+    got = region(*given, into={0: given[0]})
+    assert got[0] is given[0]
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_array_equal(a._a, b)

@@ -20,6 +20,7 @@ from tenferro.primitives import Aval, DType
 from tenferro_cupy._device import device_index
 from tenferro_cupy._errors import OutOfMemoryError
 from tenferro_cupy._executable import CupyExecutable, PlanRunner
+from tenferro_cupy._given_up import GivenUp
 from tenferro_cupy._graph import check_capturable
 from tenferro_cupy.kernels.modules import Modules
 from tenferro_cupy.plan.bodies import body_runner
@@ -40,6 +41,7 @@ class CupyBackend(Backend):
         self.cupy = cupy
         self.device = device_index(config.device, cupy.cuda.runtime.getDeviceCount())
         self.modules = Modules(cupy)
+        self.given_up = GivenUp()
 
     def on_device(self) -> AbstractContextManager[Any]:
         """Return the context in which this backend's device is the current one."""
@@ -52,12 +54,13 @@ class CupyBackend(Backend):
         """Return the value as an array on this device; NumPy arrays and scalars are copied there.
 
         Raises OperandError: for an array of another shape, dtype or device; nothing moves or is
-        cast in silence.
+        cast in silence; or for an array that was donated.
         Raises UnsupportedError: if CuPy lacks the dtype.
         """
         self.check_dtypes((aval,))
         with self.on_device():
             if isinstance(value, self.cupy.ndarray):
+                self.given_up.check(value)
                 operand = value
             elif isinstance(value, (bool, int, float, complex, self.cupy.generic)):
                 operand = self.cupy.asarray(value, aval.dtype.name)
@@ -73,7 +76,11 @@ class CupyBackend(Backend):
         )
 
     def to_numpy(self, operand: Any) -> Any:
-        """Copy an operand to the host; this waits for the device."""
+        """Copy an operand to the host; this waits for the device.
+
+        Raises OperandError: if it was donated.
+        """
+        self.given_up.check(operand)
         return self.cupy.asnumpy(operand)
 
     def sparse_matrices(
@@ -153,11 +160,12 @@ class CupyBackend(Backend):
         cuda_graph = given.get("cuda_graph", False)
         if not isinstance(cuda_graph, bool):
             raise InvalidOptionError.of("cupy", "cuda_graph", cuda_graph, "True or False")
+        donated = _donated(given.get("donated", ()), len(program.inputs))
         with self.on_device():
             plan = self._plan(program)
             if cuda_graph:
                 check_capturable(plan)
-            return CupyExecutable(self, plan, cuda_graph=cuda_graph)
+            return CupyExecutable(self, plan, cuda_graph=cuda_graph, donated=donated)
 
     def _plan(self, program: CompiledProgram) -> Plan:
         """Plan a program, and the bodies of its loops and branches."""
@@ -188,6 +196,17 @@ class CupyBackend(Backend):
                 taken.add(id(owner))
             detached.append(result)
         return tuple(detached)
+
+
+def _donated(numbers: Any, count: int) -> tuple[int, ...]:
+    """Return the inputs that may be written to.
+
+    Raises InvalidOptionError: for anything but numbers of inputs.
+    """
+    found = tuple(numbers)
+    if not all(type(i) is int and 0 <= i < count for i in found):
+        raise InvalidOptionError.of("cupy", "donated", numbers, f"numbers of the {count} inputs")
+    return found
 
 
 def _owner(array: Any) -> Any:

@@ -13,10 +13,12 @@ from tenferro.backend.base import Executable, Timing, Timings
 from tenferro.backend.extend import source_text
 from tenferro.backend.lowering import check_result_count
 from tenferro.computegraph import check_operand_count
+from tenferro_cupy._given_up import donated_and_read
 from tenferro_cupy._graph import GraphRunner
 from tenferro_cupy.kernels.chain import Chain
 from tenferro_cupy.kernels.region import Region
 from tenferro_cupy.lowerings.indexing import DETERMINISTIC
+from tenferro_cupy.plan.donation import is_whole, offers_of, overlap
 from tenferro_cupy.plan.planned import Plan
 from tenferro_cupy.plan.step import Step
 
@@ -53,9 +55,8 @@ class PlanRunner:
 
     def run(self, slots: list[Any], step: Step, frees: Sequence[int]) -> None:
         """Run one step."""
-        assert step.run is not None
         try:
-            results = step.run(*[slots[i] for i in step.operands])
+            results = self.results(slots, step)
             if len(results) != len(step.targets):
                 check_result_count(step.operation, results, self.backend.name, self._provider(step))
             for slot, result in zip(step.targets, results, strict=True):
@@ -65,6 +66,11 @@ class PlanRunner:
             raise
         for slot in frees:
             slots[slot] = None
+
+    def results(self, slots: list[Any], step: Step) -> Sequence[Any]:
+        """Return the results of one step."""
+        assert step.run is not None
+        return step.run(*[slots[i] for i in step.operands])
 
     def equations(self, step: Step) -> str:
         """Return the text of the step's equations, one a line."""
@@ -97,28 +103,82 @@ class PlanRunner:
             error.add_note("  hint       `with tn.debug.unrolled():` shows the line and the step")
 
 
+class DonatingRunner(PlanRunner):
+    """Runs the steps of a plan; results may be written into the memory of donated inputs."""
+
+    def __init__(self, backend: CupyBackend, plan: Plan, donated: Sequence[int]) -> None:
+        super().__init__(backend, plan)
+        offers = offers_of(plan, donated)
+        self.offers = {id(plan.steps[number]): offer for number, offer in offers.items()}
+        self.offered = {i for offer in offers.values() for i in offer.values()}
+
+    def begin(self, operands: Sequence[Any]) -> list[Any]:
+        """Return the slots before the first step, and after them the donated inputs."""
+        given = {i: operands[i] for i in self.offered}
+        return [*super().begin(operands), given]
+
+    def results(self, slots: list[Any], step: Step) -> Sequence[Any]:
+        """Return the results of one step."""
+        offer = self.offers.get(id(step))
+        if offer is None:
+            return super().results(slots, step)
+        into = {}
+        for result, i in offer.items():
+            x = slots[-1][i]
+            others = [y for k, y in enumerate(slots[:-1]) if k != i and y is not None]
+            if is_whole(x) and not any(overlap(x, y) for y in others):
+                into[result] = x
+        given = [slots[i] for i in step.operands]
+        results: Sequence[Any] = step.operation(
+            *given, into={result: x.view() for result, x in into.items()}
+        )
+        for x in into.values():
+            self.backend.given_up.add(x)
+        return results
+
+
 class CupyExecutable(Executable):
     """A planned program on the backend's device."""
 
-    def __init__(self, backend: CupyBackend, plan: Plan, *, cuda_graph: bool = False) -> None:
+    def __init__(
+        self,
+        backend: CupyBackend,
+        plan: Plan,
+        *,
+        cuda_graph: bool = False,
+        donated: Sequence[int] = (),
+    ) -> None:
         self.backend = backend
         self.plan = plan
+        self.donated = tuple(donated)
         self.runner = PlanRunner(backend, plan)
-        self._run = GraphRunner(backend.cupy, self.runner) if cuda_graph else self.runner
+        self._run: Any = DonatingRunner(backend, plan, donated) if donated else self.runner
+        if cuda_graph:  # which copies operands and results
+            self._run = GraphRunner(backend.cupy, self.runner)
         self._literals = [value for value in plan.slots if value is not None]
 
     def __call__(self, *operands: Any) -> tuple[Any, ...]:
         """Run the steps in order; the results alias neither operands nor literals."""
         check_operand_count(self.plan.program, operands)
+        self._check_donated(operands)
         token = DETERMINISTIC.set(self.backend.config.deterministic)
         try:
             with self.backend.on_device():
                 results = self._run(*operands)
-                return self.backend.detach(results, [*operands, *self._literals])
+                kept = [x for x in operands if x not in self.backend.given_up]
+                return self.backend.detach(results, [*kept, *self._literals])
         except self.backend.cupy.cuda.memory.OutOfMemoryError as error:
             raise self.backend.out_of_memory(error) from None
         finally:
             DETERMINISTIC.reset(token)
+
+    def _check_donated(self, operands: Sequence[Any]) -> None:
+        """Raise OperandError for a donated array in whose memory another argument lies, too."""
+        names = self.plan.program.input_names
+        for i in self.donated:
+            for k, other in enumerate(operands):
+                if k != i and overlap(operands[i], other):
+                    raise donated_and_read(names[i], names[k])
 
     def explain(self) -> str:
         """Return the steps as text: for kernels their shapes, bytes, and equations."""

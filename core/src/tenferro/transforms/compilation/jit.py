@@ -426,7 +426,8 @@ def jit(
     donate_argnums : int or sequence of int, optional
         Positions of arguments that the caller promises not to read again. The backend may write
         results into their memory: NumPy into that of NumPy arrays, XLA into that of arrays of JAX,
-        which then cannot be read any more. Another backend ignores it.
+        CuPy into that of its arrays; these two then cannot be read any more. Another backend
+        ignores it.
     memory_budget : int, float or str, optional
         The most memory for arrays, without the arguments, while the program runs: bytes, text such
         as "2 GB" or "512 MiB", or a fraction of what the program needs in the order in which it was

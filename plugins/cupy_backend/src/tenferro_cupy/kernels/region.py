@@ -7,8 +7,9 @@ first call with each combination of strides. Nothing waits for the device. Read 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
+from types import MappingProxyType
 from typing import Any
 
 from tenferro.backend.extend import NamedTuple
@@ -24,6 +25,7 @@ __all__ = ["Link", "Region", "walkable"]
 _WIDENED = {"float16": 4, "bfloat16": 4}
 _EXTREMES = ("largest", "smallest")
 _ALIGNMENT = 16
+_NOTHING: Mapping[int, Any] = MappingProxyType({})
 
 
 class _Launch(NamedTuple):
@@ -76,10 +78,13 @@ class Region:
             self.kernel.folds[0].value
         ]
 
-    def __call__(self, *operands: Any) -> list[Any]:
-        """Launch on the current stream; return the outputs, then the results of reductions."""
+    def __call__(self, *operands: Any, into: Mapping[int, Any] | None = None) -> list[Any]:
+        """Launch on the current stream; return the outputs, then the results of reductions.
+
+        ``into`` has memory for some of the outputs.
+        """
         operands = walkable(operands)
-        results = self.allocated()
+        results = self.allocated(into or {})
         if self.is_empty:
             return results
         launch = self._launch(operands)
@@ -94,10 +99,13 @@ class Region:
         """True if there is nothing to compute."""
         return prod(self.kept) == 0 or (self.axes is None and prod(self.shape) == 0)
 
-    def allocated(self) -> list[Any]:
+    def allocated(self, into: Mapping[int, Any] = _NOTHING) -> list[Any]:
         """Return memory for the outputs and for the results of reductions."""
         cupy, kernel = self.modules.cupy, self.kernel
-        outputs = [cupy.empty(self.shape, kernel.dtype(v)) for v in kernel.outputs]
+        outputs = [
+            into[i] if i in into else cupy.empty(self.shape, kernel.dtype(v))
+            for i, v in enumerate(kernel.outputs)
+        ]
         return [*outputs, *[cupy.empty(self.kept, kernel.dtype(f.value)) for f in kernel.folds]]
 
     def link(self, operands: Sequence[Any]) -> Link:
