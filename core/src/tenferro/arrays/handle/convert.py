@@ -335,7 +335,8 @@ def _check_class(x: Any) -> None:
                 "  hint       pass `np.asarray(x)`, or `x.filled(value)` of a masked array",
                 value=x,
             )
-    (_plain if _is_named(x) or _aval_by_owner(x) is None else _described).add(type(x))
+    is_plain = is_numpy(x) or _is_named(x) or _aval_by_owner(x) is None
+    (_plain if is_plain else _described).add(type(x))
 
 
 def _is_named(x: Any) -> bool:
