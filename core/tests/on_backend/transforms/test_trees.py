@@ -342,3 +342,33 @@ def test_with_allow_int_the_same_function_serves_other_dtypes():
 def test_without_allow_int_the_error_names_the_leaf_and_the_option():
     with pytest.raises(tn.DifferentiationInputError, match="allow_int=True"):
         tn.grad(weighted)(MIXED)
+
+
+def endless(container):
+    """A list or dictionary that contains itself, in a tree with an array."""
+    if container is list:
+        container = []
+        container.append(container)
+    else:
+        container = {}
+        container["a"] = container
+    return (X, {"x": [container]})
+
+
+@pytest.mark.parametrize("transform", [tn.grad, tn.jit], ids=["grad", "jit"])
+@pytest.mark.parametrize("container", [list, dict])
+def test_a_container_that_contains_itself_is_refused(container, transform):
+    with pytest.raises(tn.ArgumentValueError, match="contains itself"):
+        transform(lambda tree: np.sum(tree[0]))(endless(container))
+
+
+@pytest.mark.parametrize("container", [lambda x: [x], lambda x: {"a": x}], ids=["list", "dict"])
+def test_a_tree_too_deep_is_refused_and_a_long_one_is_not(container):
+    deep = X
+    for _ in range(5000):
+        deep = container(deep)
+    for transform in (tn.grad, tn.jit):
+        with pytest.raises(tn.ArgumentValueError, match="nested too deeply"):
+            transform(lambda tree: 1.0)(deep)
+    many = {str(i): [float(i)] for i in range(4000)}
+    assert float(tn.jit(lambda tree: tree["3999"][0] * 2)(many)) == 7998.0

@@ -11,17 +11,22 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
+from sys import maxsize
 from threading import RLock
 from typing import Any
 
 from tenferro._runtime import after_fork_in_child
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array
+from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.convert import is_operand
 from tenferro.computegraph._operation import canonical
+from tenferro.primitives import ArgumentValueError
 from tenferro.transforms.recording.plain_trees import LEAF as LEAF
 from tenferro.transforms.recording.plain_trees import NAMESPACE, PlainSpec, split
 
+#: Entries of the name of a structure from which on a container may contain itself.
+_MAX_UNCHECKED_NAME = 10_000
 _PLAIN = frozenset((Array, float, int, complex, bool))
 
 
@@ -117,11 +122,23 @@ def _optree() -> Any:
 
 
 def flatten(tree: Any) -> tuple[list[Any], Any]:
-    """Split a pytree into leaves and the structure around them."""
+    """Split a pytree into leaves and the structure around them.
+
+    Raises ArgumentValueError: if containers are nested too deeply, or one contains itself.
+    """
     if is_bare(tree):
         return [tree], LEAF
-    found = split(tree)
-    return _flatten_by_optree(tree) if found is None else found
+    try:
+        found = split(tree)
+        return _flatten_by_optree(tree) if found is None else found
+    except RecursionError:
+        error = ArgumentValueError(
+            "containers are nested too deeply, or one of them contains itself\n"
+            f"  got        {type(tree).__name__}\n"
+            "  need       a tree of containers, at most some hundred levels deep",
+            function="",
+        )
+        raise at_user_line(error) from None
 
 
 def _flatten_by_optree(tree: Any) -> tuple[list[Any], Any]:
@@ -150,6 +167,7 @@ def flatten_plain(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[
     """
     leaves: list[Any] = []
     name: list[Any] = [len(args)]
+    unchecked = _MAX_UNCHECKED_NAME
     rest = [*args, kwargs] if kwargs else list(args)
     rest.reverse()
     while rest:
@@ -162,11 +180,14 @@ def flatten_plain(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[
             keys = sorted(x)
             name += (kind, *keys, len(x))
             rest += [x[key] for key in reversed(keys)]
-        elif x is None:
-            name.append(None)
         else:
-            name.append(0)
-            leaves.append(x)
+            name.append(None if x is None else 0)
+            if x is not None:
+                leaves.append(x)
+            continue
+        if len(name) > unchecked:
+            flatten((args, kwargs))  # refuses a container that contains itself and has no end
+            unchecked = maxsize
     return leaves, tuple(name)
 
 
