@@ -9,7 +9,6 @@ machinery has its public name here.
 * ``after_fork_in_child(function)``, ``renew_in_children(…)``: state that a forked child makes anew.
 * ``NamedTuple``: ``typing.NamedTuple`` without generated code, in a tenth of the import time.
 * ``rewritten(graph, backend)``: a graph after the passes of a backend, and a report of them.
-* ``batch_pointwise``: the batching rule of primitives that treat each element alone.
 * ``note_ignored_sharding()``: the one warning of constraints in a program for one device.
 * ``register_pointwise(lowerings, table)``, ``cast(xp, x, dtype)``: for NumPy-shaped libraries.
 * ``Numeric``, ``stirling``, ``gauss``, ``beta_density``, ``beta_part``, ``gamma_density``,
@@ -35,7 +34,6 @@ from tenferro._runtime import (
 )
 from tenferro.backend._options import rewritten
 from tenferro.backend._snapshots import snapshot
-from tenferro.primitives._primitive import pointwise as batch_pointwise
 from tenferro.primitives._source import source_text
 
 if TYPE_CHECKING:
@@ -71,7 +69,6 @@ __all__ = [
     "NamedTuple",
     "Numeric",
     "after_fork_in_child",
-    "batch_pointwise",
     "beta_density",
     "beta_part",
     "cast",

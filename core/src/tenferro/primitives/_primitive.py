@@ -152,14 +152,21 @@ class TensorPrimitive(Primitive):
 
 
 def in_front(x: H, batched: bool, size: int) -> H:
-    """Return the input with the batch axis in front; repeat it if it is not batched."""
+    """Return an input of a batching rule with the batch axis in front.
+
+    An input that is not batched is repeated ``size`` times along a new first axis.
+    """
     return x if batched else OPERATORS["repeat"](x, size)
 
 
 def pointwise(
     operation: TensorPrimitive, size: int, batched: Sequence[bool], *inputs: Handle
 ) -> Sequence[Handle]:
-    """Batch an operation that treats each element by itself: apply the operation itself."""
+    """Batch an operation that treats each element alone: apply the operation itself.
+
+    ``batch = pointwise`` in a class also states that element k of each output depends on element k
+    of each input alone; sparse Jacobians and backends rely on that.
+    """
     spread = [in_front(x, is_batched, size) for x, is_batched in zip(inputs, batched, strict=True)]
     return bind_all(operation, *spread)
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from tenferro.backend.extend import NamedTuple, batch_pointwise
-from tenferro.primitives import Aval
+from tenferro.backend.extend import NamedTuple
+from tenferro.primitives import Aval, pointwise
 from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.reduction import ReduceMax, ReduceMin, ReduceSum
 from tenferro.primitives.structural import BroadcastInDim, Reshape, Transpose
@@ -40,7 +40,7 @@ def acts_by_rows(op: Any, avals: Sequence[Aval], result: Aval, extent: int) -> B
     """Return how an instruction acts on rows of this extent; None if it does not."""
     if not _DTYPES.issuperset([aval.dtype.name for aval in (*avals, result)]):
         return None
-    if type(op).batch is batch_pointwise:
+    if type(op).batch is pointwise:
         axis = row_axis(result.shape, extent)
         rows = bool(avals) and axis is not None and all(x.shape == result.shape for x in avals)
         return ByRows((True,) * len(avals)) if rows else None
