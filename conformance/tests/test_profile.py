@@ -133,6 +133,14 @@ def test_a_slow_law_and_all_laws_of_a_slow_case_are_not_quick():
     assert profile.may_be_quick(IDS[2], "value")
 
 
+def test_a_slow_law_of_some_cases_leaves_their_other_laws_quick():
+    profile = Profile(slow=[Slow(cases=("std::svd/*",), laws=("order 3",), reason="r")])
+    assert profile.is_slow(IDS[1], "order 3")
+    assert not profile.is_slow(IDS[1], "value")
+    assert not profile.may_be_quick(IDS[1], "order 3")
+    assert profile.may_be_quick(IDS[1], "value")
+
+
 def test_features_are_words_that_backends_know():
     """A word that was mistyped would make cases unsupported, and nobody would see it."""
     assert FEATURES == records.FEATURES

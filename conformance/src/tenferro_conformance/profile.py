@@ -87,8 +87,9 @@ class Exclude:
 class Slow:
     """Cases that only the tier `deep` runs, because they take a backend long.
 
-    `cases` are globs of case ids; of the laws in `but`, cases that match these globs are quick
-    enough. Nothing is known to be wrong with them: a backend is judged by all tiers together.
+    `cases` are globs of case ids; `laws` names the laws that take long, and is empty where all do.
+    Of the laws in `but`, cases that match these globs are quick enough. Nothing is known to be
+    wrong with them: a backend is judged by all tiers together.
 
     >>> slow = Slow(cases=("std::svd/*",), but={"value": ("*/float64",)}, reason="compiling")
     >>> slow.matches("std::svd/wide/float64", "adjoint")
@@ -100,6 +101,7 @@ class Slow:
     cases: tuple[str, ...]
     reason: str
     but: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    laws: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.reason.strip():
@@ -107,8 +109,10 @@ class Slow:
 
     def matches(self, case_id: str, law: str) -> bool:
         """Return whether a law of a case is left to `deep`."""
-        return _any_matches(self.cases, case_id) and not _any_matches(
-            self.but.get(law, ()), case_id
+        return (
+            (not self.laws or law in self.laws)
+            and _any_matches(self.cases, case_id)
+            and not _any_matches(self.but.get(law, ()), case_id)
         )
 
 
@@ -165,7 +169,8 @@ class Profile:
     def may_be_quick(self, case_id: str, law: str) -> bool:
         """Return whether the tier `quick` may run this law of the case."""
         return law not in self.slow_laws and not any(
-            _any_matches(slow.cases, case_id) for slow in self.slow
+            (not slow.laws or law in slow.laws) and _any_matches(slow.cases, case_id)
+            for slow in self.slow
         )
 
     def known_bug(self, case_id: str, law: str) -> Exclude | None:

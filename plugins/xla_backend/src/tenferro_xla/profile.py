@@ -64,6 +64,11 @@ _SLOW = (
         but={"value": ("std::threefry2x32/*", "std::random_bits/*")},
         reason="each dtype is a program of its own; `--level 0` asks for all of them",
     ),
+    Slow(
+        cases=("std::*",),
+        laws=("double transpose", "linearity", "mode agreement", "order 3"),
+        reason="programs that rules make of primitives, which the reference evaluator has judged",
+    ),
 )
 
 PROFILE = Profile(
