@@ -1,7 +1,7 @@
 """The conformance kit on the stand-in: what the profile claims, level 3 with derivatives.
 
-What is quick: a typical case of every lowering, alone, in batches, and as its adjoint. The other laws
-run programs that rules make of the same lowerings; they take minutes, and are in `deep`.
+What is quick: a typical case of every lowering, alone, in batches, and as its adjoint. The other
+laws run programs that rules make of the same lowerings; they take minutes, and are in `deep`.
 """
 
 import os
@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from tenferro_cupy import profile
-
 
 LAWS_OF_LOWERINGS = "test_value or test_adjoint or test_batch_is_a_loop or test_whole_program"
 
