@@ -77,6 +77,7 @@ SLOW = (
     Slow(f"{ON}/transforms/test_batching_rules.py", 4, _COMPILED, "xla"),
     Slow(f"{ON}/transforms/test_complex.py", 5, _COMPILED, "xla"),
     Slow(f"{ON}/transforms/test_control_flow.py", 2, _COMPILED, "xla"),
+    Slow(f"{ON}/transforms/test_host_callback.py", 4, _COMPILED, "xla"),
     Slow(f"{ON}/transforms/test_nesting.py", 3, _COMPILED, "xla"),
 )
 
@@ -110,6 +111,7 @@ XLA_DEEP = (
     f"{ON}/transforms/test_closures.py",
     f"{ON}/transforms/test_derivatives_of_functions.py",
     f"{ON}/transforms/test_gauge.py",
+    f"{ON}/transforms/test_host_callback.py::test_a_rule_around_the_call_is_its_derivative",
     f"{ON}/transforms/test_check_grads.py",
     f"{ON}/transforms/test_custom.py",
     f"{ON}/transforms/test_rules_when_called.py",

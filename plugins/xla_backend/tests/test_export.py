@@ -156,13 +156,14 @@ def test_unknown_platforms_are_refused(platforms):
         exported(platforms=platforms)
 
 
-def test_callbacks_are_refused():
-    def printed(x):
-        tn.debug.print("{}", x)
-        return x
-
+@pytest.mark.parametrize(
+    "function",
+    [lambda x: tn.debug.print("{}", x) or x, lambda x: tn.host_callback(np.sin, x, results=x)],
+    ids=["debug.print", "host_callback"],
+)
+def test_callbacks_are_refused(function):
     with pytest.raises(tn.UnsupportedError, match="calls back"):
-        export(printed, 1.0)
+        export(function, 1.0)
 
 
 @pytest.mark.parametrize(

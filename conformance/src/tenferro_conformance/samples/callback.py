@@ -45,6 +45,11 @@ def _nothing(*xs: Any) -> None:
     return
 
 
+def _vectorized(call: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a call that also takes a batch."""
+    return {**call, "vectorized": lambda dtype: True}
+
+
 def _calls(
     function: Callable[..., Any],
     *shapes: tuple[int, ...],
@@ -79,6 +84,9 @@ HOST_CALLBACK = table(
     Row(edge="complex", inputs=([1 + 2j, -1j, 0.5],), params=_LINEAR, dtypes=COMPLEX, wrt=(0,),
         order=2, tangents=([1.0, 1j, 0.0],), expected=[2 + 4j, -2j, 1.0],
         derivative=[2.0, 2j, 0.0]),
+    Row(edge="vectorized", inputs=([1.5, -2.0, 0.25],), params=_vectorized(_LINEAR), dtypes=F64,
+        wrt=(0,), order=2, tangents=([1.0, 2.0, 3.0],), expected=[3.0, -4.0, 0.5],
+        derivative=[2.0, 4.0, 6.0]),
     Row(edge="non_contiguous", inputs=([1.5, -2.0, 0.25],), params=_LINEAR, dtypes=F64,
         expected=[3.0, -4.0, 0.5], layout="strided"),
     level=2, tol="exact",

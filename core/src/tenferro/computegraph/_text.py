@@ -34,11 +34,13 @@ def operation_text(operation: Operation) -> str:
 
 
 def _value_text(value: object) -> str:
+    short = getattr(value, "short", None)
+    if isinstance(short, str):
+        return short
     if isinstance(value, tuple):
         comma = "," if len(value) == 1 else ""
         return "(" + ", ".join(_value_text(item) for item in value) + comma + ")"
-    short = getattr(value, "short", None)
-    return short if isinstance(short, str) else repr(value)
+    return repr(value)
 
 
 def aval_text(aval: Any) -> str:

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from tenferro.transforms.control.revolve import revolve
     from tenferro.transforms.control.scan import scan
     from tenferro.transforms.control.while_loop import while_loop
+    from tenferro.transforms.custom_rules.host_callback import host_callback
     from tenferro.transforms.custom_rules.jvp import custom_jvp
     from tenferro.transforms.custom_rules.linear import custom_linear
     from tenferro.transforms.custom_rules.vjp import custom_vjp
@@ -99,6 +100,7 @@ else:
             "control.revolve": "revolve",
             "control.scan": "scan",
             "control.while_loop": "while_loop",
+            "custom_rules.host_callback": "host_callback",
             "custom_rules.jvp": "custom_jvp",
             "custom_rules.linear": "custom_linear",
             "custom_rules.vjp": "custom_vjp",
@@ -139,8 +141,8 @@ __all__ = [
     "associative_scan", "barrier", "batch", "check_grads", "check_primitive", "checkpoint", "cond",
     "custom_jvp", "custom_linear", "custom_linear_solve", "custom_root", "custom_vjp", "debug",
     "debug_nans", "eval_shape", "explain", "export", "fori_loop", "from_local", "grad", "graph_of",
-    "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jet", "jit", "jvp", "linearize",
-    "load_arrays", "load_exported", "load_graph", "map", "mesh", "name", "offload",
+    "hessian", "host_callback", "hvp", "jacfwd", "jacobian", "jacrev", "jet", "jit", "jvp",
+    "linearize", "load_arrays", "load_exported", "load_graph", "map", "mesh", "name", "offload",
     "record_program", "revolve", "save_arrays", "save_graph", "scan", "shard",
     "sharding_constraint", "sparsity", "stop_gradient", "switch", "trace", "value_and_grad", "vjp",
     "vmap", "while_loop",

@@ -10,7 +10,13 @@ from typing import Any
 
 from tenferro.backend.lowering import Lowerings
 from tenferro.backend.numpy_like._common import native_dtype
-from tenferro.primitives.callback import DebugCallback, HostCallback, check_results, stated_results
+from tenferro.primitives.callback import (
+    DebugCallback,
+    HostCallback,
+    check_results,
+    in_stated_dtype,
+    stated_results,
+)
 
 __all__ = ["register"]
 
@@ -23,7 +29,7 @@ def register(lowerings: Lowerings, xp: Any) -> None:
     def host_callback(op: HostCallback, *xs: Any) -> Any:
         found = op.function(*[copied(x) for x in xs])
         arrays = [
-            xp.array(xp.asarray(x, native_dtype(xp, aval.dtype)))
+            xp.array(in_stated_dtype(op, xp.asarray(x), aval, native_dtype(xp, aval.dtype)))
             for x, aval in zip(stated_results(op, found), op.results, strict=True)
         ]
         check_results(op, arrays, lambda x: x.shape)

@@ -13,7 +13,13 @@ import numpy as np
 from jax import Array
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.primitives.callback import DebugCallback, HostCallback, check_results, stated_results
+from tenferro.primitives.callback import (
+    DebugCallback,
+    HostCallback,
+    check_results,
+    in_stated_dtype,
+    stated_results,
+)
 from tenferro_xla._not_public import io_callback
 from tenferro_xla._raised import keeping
 
@@ -29,7 +35,9 @@ def host_callback(op: HostCallback, *xs: Array) -> Any:
     def call(*arrays: Any) -> Any:
         found = stated_results(op, op.function(*map(np.array, arrays)))
         pairs = zip(found, op.results, strict=True)
-        results = [np.asarray(x, aval.dtype.name) for x, aval in pairs]
+        results = [
+            in_stated_dtype(op, np.asarray(x), aval, np.dtype(aval.dtype.name)) for x, aval in pairs
+        ]
         check_results(op, results, np.shape)
         return tuple(results)
 
