@@ -14,7 +14,7 @@ ON = "core/tests/on_backend"
 
 
 class Slow(NamedTuple):
-    """Tests of which `quick` keeps one in `keep`; none if that is 0."""
+    """Tests of which a tier keeps one in `keep`; none if that is 0."""
 
     tests: str
     keep: int
@@ -129,16 +129,27 @@ DEEP = (
     "plugins/xla_backend/tests/test_processes.py::test_four_processes_compute_what_one_computes",
 )
 
+#: Of the parameters of these `full` keeps one in `keep`, and `deep` all.
+SAMPLED = (
+    Slow(f"{ON}/array/test_loops.py", 4, "loops of thousands of turns"),
+    Slow(f"{ON}/linalg/test_equal_values.py", 3, "third derivatives of decompositions"),
+    Slow(f"{ON}/linalg/test_matrix_functions.py", 3, "differences of every function"),
+    Slow(f"{ON}/rolling/test_roll.py::test_a_rolled_loop_is_the_program", 2, "every transform"),
+)
+
 
 def in_tier(names: list[str], tier: str, over: str) -> list[bool]:
     """Return for each test, by its name from the root of the repository, whether a tier runs it."""
     if tier == "deep":
         return [True] * len(names)
+    sample = _one_in(names, SAMPLED, over)
     full = [
-        (over != "xla" or _in_full_over_xla(name)) and not any(is_under(name, x) for x in DEEP)
-        for name in names
+        kept
+        and (over != "xla" or _in_full_over_xla(name))
+        and not any(is_under(name, x) for x in DEEP)
+        for name, kept in zip(names, sample, strict=True)
     ]
-    quick = [a and b for a, b in zip(full, _quick(names, over), strict=True)]
+    quick = [a and b for a, b in zip(full, _one_in(names, SLOW, over), strict=True)]
     if tier == "quick":
         return quick
     return full if tier == "full" else [f and not q for f, q in zip(full, quick, strict=True)]
@@ -150,22 +161,22 @@ def _in_full_over_xla(name: str) -> bool:
     return any(is_under(name, x) for x in XLA_FULL) and not any(is_under(name, x) for x in XLA_DEEP)
 
 
-def _quick(names: list[str], over: str) -> list[bool]:
-    """Return which tests are quick; of the parameters of one function, in the order of names."""
+def _one_in(names: list[str], rows: tuple[Slow, ...], over: str) -> list[bool]:
+    """Return which tests rows keep: of the parameters of one function, in the order of names."""
     counts: dict[str, int] = {}
-    quick = {}
+    kept = {}
     for name in sorted(names):
-        keep = _keep(name, over)
+        keep = _keep(name, rows, over)
         function = name.partition("[")[0]
         number = counts[function] = counts.get(function, -1) + 1
-        quick[name] = keep > 0 and number % keep == 0
-    return [quick[name] for name in names]
+        kept[name] = keep > 0 and number % keep == 0
+    return [kept[name] for name in names]
 
 
-def _keep(name: str, over: str) -> int:
+def _keep(name: str, rows: tuple[Slow, ...], over: str) -> int:
     """Return of how many parameters one is kept: as the longest row that the test is under says."""
-    rows = [row for row in SLOW if row.over in ("", over) and is_under(name, row.tests)]
-    return max(rows, key=lambda row: (len(row.tests), row.over)).keep if rows else 1
+    found = [row for row in rows if row.over in ("", over) and is_under(name, row.tests)]
+    return max(found, key=lambda row: (len(row.tests), row.over)).keep if found else 1
 
 
 def is_under(name: str, place: str) -> bool:

@@ -19,7 +19,7 @@ def tiers(root):
 
 
 def test_what_is_named_exists(root, tiers):
-    rows = [row.tests for row in tiers["SLOW"]]
+    rows = [row.tests for row in (*tiers["SLOW"], *tiers["SAMPLED"])]
     for place in (*rows, *tiers["XLA_FULL"], *tiers["XLA_DEEP"], *tiers["DEEP"]):
         path, *names = place.split("::")
         assert (root / path).exists(), place
@@ -28,9 +28,9 @@ def test_what_is_named_exists(root, tiers):
 
 
 def test_every_row_says_why(tiers):
-    rows = tiers["SLOW"]
-    assert all(row.why and row.keep >= 0 for row in rows)
-    assert len({(row.tests, row.over) for row in rows}) == len(rows)
+    for rows in (tiers["SLOW"], tiers["SAMPLED"]):
+        assert all(row.why and row.keep >= 0 for row in rows)
+        assert len({(row.tests, row.over) for row in rows}) == len(rows)
 
 
 @pytest.mark.parametrize("over", ["", "numpy", "xla"])
