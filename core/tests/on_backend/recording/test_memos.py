@@ -549,3 +549,54 @@ def test_a_call_that_computes_a_value_from_outside_leaves_a_mark():
     for i in range(4):
         check(f, (X + i,), tn.value_and_grad(f)(X + i))
     assert MEMOS.waiting
+
+
+OTHERS = {
+    "vjp": lambda f, x: tn.vjp(f, x)[1](1.0),
+    "linearize": lambda f, x: tn.linearize(f, x)[1](x),
+    "trace": lambda f, x: tn.trace(f, x),
+    "trace of grad": lambda f, x: tn.trace(tn.grad(f), x),
+    "jet": lambda f, x: tn.jet(f, (x,), ((x, None),)),
+    "jvp": lambda f, x: tn.jvp(f, (x,), (x,)),
+    "jvp of grad": lambda f, x: tn.jvp(tn.grad(f), (x,), (x,)),
+    "vjp of grad": lambda f, x: tn.vjp(tn.grad(f), x)[1](x),
+    "hvp": lambda f, x: tn.hvp(f)(x, x),
+    "hessian": lambda f, x: tn.hessian(f)(x),
+    "sparsity": lambda f, x: tn.sparsity(f)(x),
+    "sparsity of grad": lambda f, x: tn.sparsity(tn.grad(f))(x),
+    "vmap of grad": lambda f, x: tn.vmap(tn.grad(f))(np.stack([x, x])),
+    "check_grads": lambda f, x: tn.check_grads(f, (x,)),
+}  # fmt: skip
+
+
+@pytest.mark.skipif(not HAS_MEMOS, reason="there are no memos without the GIL")
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_transforms_of_a_function_leave_the_memo_of_its_gradient(name):
+    """Some keep values, others record the gradient: neither ends the memo of the function."""
+
+    def f(x):
+        return np.sum(x * np.sin(x))
+
+    memos = []
+    for i in range(CALLS):
+        x = X + i
+        OTHERS[name](f, x)
+        np.testing.assert_allclose(tn.grad(f)(x), np.sin(x) + x * np.cos(x), rtol=1e-12)
+        memos.append([each.memo for each in MEMOS.waiting if each.codes == [f.__code__]])
+    assert memos[-1] == memos[-3]
+    assert memos[-1][0].size > 0
+
+
+@pytest.mark.skipif(not HAS_MEMOS, reason="there are no memos without the GIL")
+@pytest.mark.parametrize("name", ["jet", "jvp", "sparsity"])
+def test_transforms_that_keep_no_value_have_memos(name):
+    for i in range(CALLS):
+        OTHERS[name](lambda x: np.sum(x * np.sin(x)), X + i)
+    assert sum(each.size for each in MEMOS.waiting) > 0
+
+
+def test_pullbacks_that_were_kept_belong_to_their_call():
+    kept = [tn.vjp(lambda x: np.sum(x * np.sin(x)), X + i)[1] for i in range(CALLS)]
+    for i, pullback in enumerate(kept):
+        x = X + i
+        np.testing.assert_allclose(pullback(1.0)[0], np.sin(x) + x * np.cos(x), rtol=1e-12)

@@ -31,7 +31,7 @@ def warn_of_gauge(
     function: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any], level: int
 ) -> bool:
     """Warn, at the line that called ``check_grads``, of each factorization whose gauge is seen."""
-    with Loans() as loans:
+    with Loans(keeps=True) as loans:
         graph = _value_and_derivative(function, args, tangents, loans)
         free = [i for i, node in enumerate(graph.nodes) if is_free(node.operation)]
         if not free or not all(evaluable(key) for key in graph.inputs):

@@ -77,39 +77,51 @@ def jet(
     """
     check_function(function, "jet", backend)
     primals, series = as_tuple(primals, "primals"), as_tuple(series, "series")
-    order = _order(primals, series)
     with Loans() as loans:
-        recording = record(function, primals, {}, range(len(primals)), loans)
-        for key in recording.wrt:
-            check_differentiable(key)
-        seeds = _seeds(recording, series, order, loans)
-        given = [seed for path in seeds for seed in path if seed is not None]
-        outputs = [key_of(x) for x in recording.outputs]
+        return _jet(function, primals, series, loans, backend, context)
 
-        def emit(of: Sequence[ValueKey]) -> list[ValueKey]:
-            paths = {
-                key: [None if x is None else _over(Handle(x), factorial(n)) for n, x in numbered]
-                for key, path in zip(recording.wrt, seeds, strict=True)
-                for numbered in [list(enumerate(path, 1))]
-            }
-            taylor = Taylor(paths, context)
-            found = [*of]
-            for n in range(1, order + 1):
-                for key in of:
-                    x = taylor.coefficient(key, n)
-                    x = None if x is None else x * float(factorial(n)) if n > 1 else x
-                    found.append(flow_key(key, x))
-            return found
 
-        kind = ("jet", tuple([tuple([s is None for s in path]) for path in seeds]), len(outputs),
-                context)  # fmt: skip
-        leaves = _tree.flatten(series)[0]
-        plain = recording.plain and not any([isinstance(leaf, Array) for leaf in leaves])
-        if any([is_traced(seed) for seed in given]):
-            found = pending(emit(outputs))
-        else:
-            inputs = [*recording.wrt, *given]
-            found = run_or_record(kind, outputs, inputs, emit, plain, backend, rolls=False)
+def _jet(
+    function: Callable[..., Any],
+    primals: tuple[Any, ...],
+    series: tuple[Any, ...],
+    loans: Loans,
+    backend: Any,
+    context: ADContext | None,
+) -> Any:
+    """Compute the value and the derivatives; values of the recording end with this call."""
+    order = _order(primals, series)
+    recording = record(function, primals, {}, range(len(primals)), loans)
+    for key in recording.wrt:
+        check_differentiable(key)
+    seeds = _seeds(recording, series, order, loans)
+    given = [seed for path in seeds for seed in path if seed is not None]
+    outputs = [key_of(x) for x in recording.outputs]
+
+    def emit(of: Sequence[ValueKey]) -> list[ValueKey]:
+        paths = {
+            key: [None if x is None else _over(Handle(x), factorial(n)) for n, x in numbered]
+            for key, path in zip(recording.wrt, seeds, strict=True)
+            for numbered in [list(enumerate(path, 1))]
+        }
+        taylor = Taylor(paths, context)
+        found = [*of]
+        for n in range(1, order + 1):
+            for key in of:
+                x = taylor.coefficient(key, n)
+                x = None if x is None else x * float(factorial(n)) if n > 1 else x
+                found.append(flow_key(key, x))
+        return found
+
+    kind = ("jet", tuple([tuple([s is None for s in path]) for path in seeds]), len(outputs),
+            context)  # fmt: skip
+    leaves = _tree.flatten(series)[0]
+    plain = recording.plain and not any([isinstance(leaf, Array) for leaf in leaves])
+    if any([is_traced(seed) for seed in given]):
+        found = pending(emit(outputs))
+    else:
+        inputs = [*recording.wrt, *given]
+        found = run_or_record(kind, outputs, inputs, emit, plain, backend, rolls=False)
     count = len(outputs)
     parts = [found[start : start + count] for start in range(0, len(found), count)]
     value, *derivatives = [_tree.unflatten(recording.out_spec, part) for part in parts]

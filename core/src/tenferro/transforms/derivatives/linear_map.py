@@ -303,7 +303,7 @@ def linearize(
     np.float64(6.0)
     """
     check_function(function, "linearize")
-    with Loans() as loans:
+    with Loans(keeps=True) as loans:
         recording = record(function, primals, {}, range(len(primals)), loans, has_aux)
         linearized = Linearized(recording, context, transposed=False)
         if has_aux:
@@ -347,7 +347,7 @@ def vjp(
     (np.float64(5.0), np.float64(2.0))
     """
     check_function(function, "vjp")
-    with Loans() as loans:
+    with Loans(keeps=True) as loans:
         recording = record(function, primals, {}, range(len(primals)), loans, has_aux)
         linearized = Linearized(recording, context, transposed=True)
         pullback = LinearMap(linearized).transpose

@@ -71,21 +71,24 @@ def sparsity(
     check_function(function, "sparsity", backend)
     chosen = choose(argnums, argnames)
 
+    def compute(args: Any, kwargs: Any, loans: Loans) -> Any:
+        recording = record(*chosen.arrange(function, args, kwargs), loans)
+        outputs, wrt = [key_of(x) for x in recording.outputs], recording.wrt
+        check_arguments(wrt, outputs, any(key.aval.dtype.is_complex for key in wrt))
+        linear = linearize_keys(outputs, wrt, space=TensorPrimitive.space)
+        how = BlockOptions("forward", None, False, sparse=True)
+        patterns = [
+            SparsePattern.of_places(targets, shape)
+            for row in targets_of(linear, outputs, wrt, how, Reads())
+            for targets, shape in row
+        ]
+        found = matrices(patterns, _ones(patterns, wrt, backend), wrt)
+        return nest(found, recording, chosen.single)
+
     @derived("sparsity", function, argnums=argnums, argnames=argnames, backend=backend)
     def pattern(*args: Any, **kwargs: Any) -> Any:
         with Loans() as loans:
-            recording = record(*chosen.arrange(function, args, kwargs), loans)
-            outputs, wrt = [key_of(x) for x in recording.outputs], recording.wrt
-            check_arguments(wrt, outputs, any(key.aval.dtype.is_complex for key in wrt))
-            linear = linearize_keys(outputs, wrt, space=TensorPrimitive.space)
-            how = BlockOptions("forward", None, False, sparse=True)
-            patterns = [
-                SparsePattern.of_places(targets, shape)
-                for row in targets_of(linear, outputs, wrt, how, Reads())
-                for targets, shape in row
-            ]
-            found = matrices(patterns, _ones(patterns, wrt, backend), wrt)
-            return nest(found, recording, chosen.single)
+            return compute(args, kwargs, loans)
 
     return pattern
 

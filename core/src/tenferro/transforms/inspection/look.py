@@ -235,7 +235,7 @@ def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> GraphOf:
     }
     """
     check_function(function, "trace")
-    with Loans() as loans:
+    with Loans(keeps=True) as loans:
         recording = record(function, args, kwargs, range(len(args)), loans)
         outputs = [key_of(x) for x in recording.outputs]
         given = set(recording.wrt)  # a pin among them has a history that ends in another leaf

@@ -39,12 +39,12 @@ class Lent:
     """The memo of a function: its leaves, and the number of references to each of its values."""
 
     __slots__ = (
-        "code", "counts", "failures", "first_size", "followed", "has_grown", "memo", "others",
+        "codes", "counts", "failures", "first_size", "followed", "has_grown", "memo", "others",
         "size", "trace", "values",
     )  # fmt: skip
 
-    def __init__(self, code: object) -> None:
-        self.code = code  # held, so that its id stays its own
+    def __init__(self, codes: Sequence[object]) -> None:
+        self.codes = codes  # held, so that their ids stay their own
         self.failures = 0
         self.memo: Memo | None = None
         self.forget()
@@ -186,14 +186,14 @@ class Pool:
             return None
         return found
 
-    def mark(self, name: Hashable, code: object) -> None:
+    def mark(self, name: Hashable, codes: Sequence[object]) -> None:
         """Note that a function ran, so that its next call makes a memo."""
         try:
             is_new = name not in self._waiting
         except TypeError:
             return
         if is_new:
-            self.put(name, Lent(code))
+            self.put(name, Lent(codes))
 
     def is_first(self, name: Hashable) -> bool:
         """Return True at the first call of a function, as far as calls are remembered."""
@@ -245,9 +245,10 @@ MEMOS = Pool()
 
 
 def name_of(function: Any, argnums: Sequence[int], trees: Sequence[tuple[list[Any], Any]]) -> Any:
-    """Return the name of a function's memo for such arguments, and its code; None if it has none.
+    """Return the name of a function's memo for such arguments, and its codes; None without one.
 
-    Only floating numbers and NumPy arrays of them are bound to leaves.
+    Only floating numbers and NumPy arrays of them are bound to leaves. A wrapper, such as a
+    derivative of a function, has another name than the function that it wraps.
     """
     if not HAS_GIL or in_rule():
         return None
@@ -264,7 +265,13 @@ def name_of(function: Any, argnums: Sequence[int], trees: Sequence[tuple[list[An
             if not aval.dtype.is_inexact:
                 return None
             kinds.append(aval)
+    codes = [_code_of(function)]
     while hasattr(function, "__wrapped__"):
         function = function.__wrapped__
-    code = getattr(function, "__code__", None) or type(function)
-    return (id(code), *argnums, *kinds), code
+        codes.append(_code_of(function))
+    return (*map(id, codes), None, *argnums, *kinds), codes
+
+
+def _code_of(function: Any) -> object:
+    """Return what all functions that one definition makes have in common."""
+    return getattr(function, "__code__", None) or type(function)

@@ -70,11 +70,14 @@ class Loans:
     are copied whatever their size, as are operands of other libraries that something can write to.
 
     What is still alive at the end, in a list of losses or in a pullback, gets a copy of its own.
+    With ``keeps`` the transform hands out such values: recordings have no memo then, because their
+    end would end it, for all other transforms of the function.
     """
 
-    __slots__ = ("_keys", "_memo", "_name", "_protected", "_unmarked", "reads")
+    __slots__ = ("_keeps", "_keys", "_memo", "_name", "_protected", "_unmarked", "reads")
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps: bool = False) -> None:
+        self._keeps = keeps
         self._keys: list[ref[ValueKey]] = []
         self._memo: Lent | None = None
         self._name: Any = None
@@ -94,6 +97,9 @@ class Loans:
             return None
         named = name_of(function, argnums, trees)
         if named is None:
+            return None
+        if self._keeps:
+            self.reads = {} if MEMOS.is_first(named[0]) else None
             return None
         found = MEMOS.take(named[0])
         if found is None:
