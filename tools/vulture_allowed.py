@@ -45,6 +45,8 @@ convert_scalars  # PLAN_PASSES
 exception  # parameters of __exit__
 exc  # parameters of __exit__
 impatient_threads  # a fixture that shortens the switch interval of threads
+warn_on_impl  # pluggy reads it
+warn_on_impl_args  # pluggy reads it
 itself  # a circle of references for the collector
 prec  # decimal reads it
 licence  # tests/ported: for whoever reads where a program is from

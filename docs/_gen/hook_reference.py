@@ -1,7 +1,8 @@
 """Write `docs/hook_reference.md` from the source of the plugin contract; `--check` only compares.
 
-Reads `backend/spec.py` and `backend/records.py` as text, so nothing needs to be installed.
-Everything that the page says stands in those two files.
+Reads the files of the contract as text, so nothing needs to be installed: `backend/spec.py` has the
+hooks, `backend/records.py` the records, and the files of `CLASSES` the classes that plugins use or
+extend. Everything that the page says stands in these files.
 """
 
 from __future__ import annotations
@@ -14,16 +15,29 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 CONTRACT = ROOT / "core/src/tenferro/backend"
 PAGE = ROOT / "docs/hook_reference.md"
+CLASSES = {
+    "lowering/record.py": ("Lowering", "Lowerings"),
+    "base.py": ("Backend", "Executable"),
+    "algebra.py": ("OperandAlgebra", "AlgebraBackend"),
+}
 INTRODUCTION = """\
 # Hook reference
 
-*Written by `python docs/_gen/hook_reference.py` from `tenferro/backend/spec.py` and `records.py`.*
+*Written by `python docs/_gen/hook_reference.py` from the files of `tenferro/backend` that define
+the contract.*
 
 A plugin is a distribution that publishes an entry point to a light module with the variable
 `TENFERRO_PLUGIN` and some of the hooks below. The entry-point group is `tenferro.backends` (named
 like the backend) or `tenferro.primitives` (named like the namespace). Hooks return data; none of
 them changes the host. An implementation is marked with `tenferro.backend.spec.hookimpl`, takes the
-arguments written here or fewer, and gives none of them a default.
+arguments written here or fewer, and gives none of them a default. What may change between versions
+of this interface, and how a plugin notices, is on the page
+[Versions of the interface](plugin_versions.md).
+"""
+OF_CLASSES = """\
+## Classes
+
+All of them are names of `tenferro.backend`. A method that is marked *abstract* has no default.
 """
 
 
@@ -66,11 +80,45 @@ def record(node: ast.ClassDef) -> str:
     return f"### `{node.name}`\n\n{text.rstrip()}\n\n{table}\n{block}"
 
 
+def is_public(name: str) -> bool:
+    return not name.startswith("_") or name == "__call__"
+
+
+def method(node: ast.FunctionDef, owner: str) -> str:
+    decorators = {ast.unparse(decorator) for decorator in node.decorator_list}
+    given = ast.unparse(node.args).removeprefix("self, ").removeprefix("self")
+    result = "" if node.returns is None else f" -> {ast.unparse(node.returns)}"
+    mark = " (abstract)" if "abstractmethod" in decorators else ""
+    signature = f"def {node.name}({given}){result}: ..."
+    return f"#### `{owner}.{node.name}`{mark}\n\n```py\n{signature}\n```\n\n{documentation(node)}\n"
+
+
+def public_class(node: ast.ClassDef) -> str:
+    own = [m for m in node.body if isinstance(m, ast.FunctionDef) and is_public(m.name)]
+    head = record(node) if fields(node) else f"### `{node.name}`\n\n{text_and_example(node)}"
+    return "\n".join([head, *[method(each, node.name) for each in own]])
+
+
+def text_and_example(node: ast.ClassDef) -> str:
+    text, _, example = documentation(node).partition(">>>")
+    block = f"\n```pycon\n>>>{example.rstrip()}\n```\n" if example else ""
+    return f"{text.rstrip()}\n{block}"
+
+
+def public_classes() -> list[str]:
+    found = []
+    for file, names in CLASSES.items():
+        there = {node.name: node for node in classes(CONTRACT / file)}
+        found += [public_class(there[name]) for name in names]
+    return found
+
+
 def page() -> str:
     specs = next(node for node in classes(CONTRACT / "spec.py") if node.name == "Specs")
     hooks = [hook(node) for node in specs.body if isinstance(node, ast.FunctionDef)]
     records = [record(node) for node in classes(CONTRACT / "records.py") if fields(node)]
-    return "\n".join([INTRODUCTION, "## Hooks\n", *hooks, "## Records\n", *records])
+    parts = [INTRODUCTION, "## Hooks\n", *hooks, "## Records\n", *records, OF_CLASSES]
+    return "\n".join([*parts, *public_classes()])
 
 
 def main(arguments: list[str]) -> int:

@@ -68,7 +68,7 @@ from tenferro.computegraph import (
     TenferroError,
     UnresolvedValueError,
 )
-from tenferro.passes import MemoryBudgetError, UnknownPassError
+from tenferro.passes import BrokenPassError, MemoryBudgetError, UnknownPassError
 from tenferro.primitives import (
     AbstractValueError,
     ArgumentBufferError,
@@ -331,7 +331,7 @@ __all__ = [
     "API_VERSION", "ADContext", "AbstractValueError", "ArgumentBufferError", "ArgumentError",
     "ArgumentIndexError", "ArgumentNumberError", "ArgumentOverflowError", "ArgumentTypeError",
     "ArgumentValueError", "Array", "Aval", "AxisError", "BackendConflictError", "BackendError",
-    "BatchAxisError", "BatchingWarning", "BodyError", "BorrowedWriteError",
+    "BatchAxisError", "BatchingWarning", "BodyError", "BorrowedWriteError", "BrokenPassError",
     "CapturedAssignmentError", "ConcretizationError", "CopyAssignmentWarning", "DType",
     "DTypeMismatchError", "DecompositionCycleError", "DeviceUnavailableError",
     "DifferentiationError", "DifferentiationInputError", "DuplicateInputError", "DuplicateWrtError",

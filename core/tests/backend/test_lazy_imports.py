@@ -106,5 +106,5 @@ def test_every_hook_says_since_when():
     from tenferro.backend.spec import Specs
 
     hooks = {name: hook for name, hook in vars(Specs).items() if name.startswith("tenferro_")}
-    assert len(hooks) == 8
+    assert len(hooks) == 9
     assert [name for name, hook in hooks.items() if "Since API 1." not in hook.__doc__] == []

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         BackendConfig,
         BackendInfo,
         Gap,
+        GraphPass,
         LoweringReport,
         PluginManifest,
         PluginRecord,
@@ -68,7 +69,8 @@ else:
             "exporting": "ExportedProgram Exporter",
             "lowering": "Lowering LoweringTable Lowerings",
             "records": (
-                "BackendConfig BackendInfo Gap LoweringReport PluginManifest PluginRecord Probe"
+                "BackendConfig BackendInfo Gap GraphPass LoweringReport PluginManifest "
+                "PluginRecord Probe"
             ),
             "sharding": "Processes ShardedArrays",
             "spec": "hookimpl",
@@ -81,12 +83,12 @@ else:
 __all__ = [
     "API_VERSION", "AlgebraBackend", "Backend", "BackendConfig", "BackendConflictError",
     "BackendError", "BackendInfo", "DecompositionCycleError", "DeviceUnavailableError",
-    "Executable", "ExportedProgram", "Exporter", "Gap", "Interpreter", "InvalidOptionError",
-    "Lowering", "LoweringConflictError", "LoweringError", "LoweringReport", "LoweringTable",
-    "Lowerings", "MissingLoweringError", "MixedBackendsError", "NamespaceError", "NoBackendError",
-    "OperandAlgebra", "PluginBlockedError", "PluginBrokenError", "PluginError", "PluginHost",
-    "PluginIncompatibleError", "PluginManifest", "PluginRecord", "PluginWarning", "PreferenceError",
-    "Probe", "ProcessError", "Processes", "ProgramsDifferError", "ShardedArrays",
+    "Executable", "ExportedProgram", "Exporter", "Gap", "GraphPass", "Interpreter",
+    "InvalidOptionError", "Lowering", "LoweringConflictError", "LoweringError", "LoweringReport",
+    "LoweringTable", "Lowerings", "MissingLoweringError", "MixedBackendsError", "NamespaceError",
+    "NoBackendError", "OperandAlgebra", "PluginBlockedError", "PluginBrokenError", "PluginError",
+    "PluginHost", "PluginIncompatibleError", "PluginManifest", "PluginRecord", "PluginWarning",
+    "PreferenceError", "Probe", "ProcessError", "Processes", "ProgramsDifferError", "ShardedArrays",
     "ShardingIgnoredWarning", "SpansProcessesError", "Timings", "UnknownBackendError",
     "UnknownOptionError", "UnsupportedError", "hookimpl", "host", "prefer", "select_backend",
     "set_default", "set_host", "use",

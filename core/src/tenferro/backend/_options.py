@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tenferro.backend._errors import UnknownOptionError
+from tenferro.backend._plugin_passes import after_passes, chosen_among
 from tenferro.computegraph import MaterializedGraph, compile_program
 
 if TYPE_CHECKING:
@@ -64,8 +65,16 @@ def rewritten(
     def predict(graph: MaterializedGraph) -> int | None:
         return backend.memory_of(compile_program(graph), own)
 
-    result: tuple[MaterializedGraph, Report] = passes.optimized(graph, chosen, can, budget, predict)
-    return result
+    offered = backend.lowerings.graph_passes()
+    if not offered:
+        result: tuple[MaterializedGraph, Report] = passes.optimized(
+            graph, chosen, can, budget, predict
+        )
+        return result
+    before = len(graph)
+    graph, counts = after_passes(graph, offered, chosen)
+    found, report = passes.optimized(graph, chosen - counts.keys(), can, budget, predict)
+    return found, report._replace(rewritten={**counts, **report.rewritten}, before=before)
 
 
 def _of_backend(options: Options | None) -> Options | None:
@@ -89,9 +98,13 @@ def _can(table: LoweringTable, generation: int) -> Callable[..., bool]:
 def chosen_passes(backend: Backend, options: Options | None = None) -> frozenset[str]:
     """Return the names of the graph passes that rewrite a program."""
     passes = import_module("tenferro.passes")
-    found = passes.selected(backend.config.options.get(PASSES), backend.info.passes)
-    chosen: frozenset[str] = passes.selected((options or {}).get(PASSES), found)
-    return chosen
+    default, own = backend.info.passes, backend.config.options.get(PASSES)
+    asked = (options or {}).get(PASSES)
+    found = passes.selected(own, default)
+    chosen: frozenset[str] = passes.selected(asked, found)
+    offered = backend.lowerings.graph_passes()
+    of_core = frozenset([name for name in chosen if "::" not in name])
+    return of_core | chosen_among(offered, default, own, asked)
 
 
 def check_options(options: Options, backend: Backend) -> None:

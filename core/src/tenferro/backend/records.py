@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
 from tenferro._runtime.frozen import Frozen, made
 from tenferro.backend._api import API_VERSION
@@ -21,6 +21,7 @@ __all__ = [
     "BackendInfo",
     "ForeignLowering",
     "Gap",
+    "GraphPass",
     "LoweringReport",
     "PluginManifest",
     "PluginRecord",
@@ -133,6 +134,39 @@ class BackendConfig(Frozen):
         """Equal for equal settings; unhashable only if an option's value is."""
         options = tuple(sorted(self.options.items(), key=lambda item: item[0]))
         return self.device, self.deterministic, self.allow_host_callback, options
+
+
+class GraphPass(Frozen):
+    """State a rewrite of graphs that a plugin brings.
+
+    ``name`` begins with the plugin's own name: ``acme::fuse``. ``rewrite`` is a function from a
+    ``MaterializedGraph`` to one, or ``"package.module:function"``, which is imported at first use.
+    ``primitives`` are keys: the pass looks at graphs and bodies of loops that have one of them; at
+    all if there are none. It runs unasked only if all of them are primitives of the plugin's own
+    namespace, so that no installation changes what other programs compute; otherwise the option
+    ``passes`` must name it.
+
+    >>> GraphPass(name="acme::fuse", rewrite="acme_passes:fuse", primitives={"acme::voigt"}).unasked
+    True
+    """
+
+    name: str
+    rewrite: str | Callable[..., Any]
+    primitives: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        keys: Any = self.primitives
+        if isinstance(keys, str):
+            raise TypeError(f"GraphPass.primitives is a collection of keys, got {keys!r}")
+        object.__setattr__(self, "primitives", frozenset(keys))
+        if not (isinstance(self.rewrite, str) or callable(self.rewrite)):
+            raise TypeError(f"{self.name}: rewrite is a function or its name, got {self.rewrite!r}")
+
+    @property
+    def unasked(self) -> bool:
+        """True if the pass runs although no option names it."""
+        own = self.name.partition("::")[0]
+        return bool(self.primitives) and {k.partition("::")[0] for k in self.primitives} == {own}
 
 
 class PluginRecord(Frozen):

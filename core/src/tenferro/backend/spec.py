@@ -17,7 +17,13 @@ if TYPE_CHECKING:
     from tenferro.backend.base import Backend
     from tenferro.backend.exporting import Exporter
     from tenferro.backend.lowering import Lowering
-    from tenferro.backend.records import BackendConfig, BackendInfo, LoweringReport, Probe
+    from tenferro.backend.records import (
+        BackendConfig,
+        BackendInfo,
+        GraphPass,
+        LoweringReport,
+        Probe,
+    )
     from tenferro.backend.sharding import Processes
     from tenferro.tidu import Primitive
 
@@ -77,6 +83,14 @@ class Specs:
         """List lowerings for one backend, one's own or another's. Since API 1.0.
 
         backend: the name of the backend that is activated (since 1.0).
+        """
+
+    @staticmethod
+    @hookspec
+    def tenferro_passes() -> Iterable[GraphPass]:  # type: ignore[empty-body]
+        """List graph passes, in the order in which they run. Since API 1.0.
+
+        They run before the passes of core; those of several plugins in the order of their names.
         """
 
     @staticmethod

@@ -6,8 +6,8 @@ loads no pass: they come with the first program. ``rewrites/`` has the rules of 
 (``REWRITES`` in ``_selection.py`` says which file) and the passes over a whole graph; ``cse`` is
 part of the sweep (``_rewriter.py``). ``roll/`` makes loops of what Python unrolled, and ``budget/``
 makes a program fit into memory. CONTRIBUTING.md shows how to add a pass; a backend with a list of
-its own (XLA) names it, too. Read in this order: ``_rewriter``, ``_driver``,
-``rewrites/arithmetic``, then any other.
+its own (XLA) names it, too. ``_plugin_passes`` runs those of plugins. Read in this order:
+``_rewriter``, ``_driver``, ``rewrites/arithmetic``, then any other.
 """
 
 from __future__ import annotations
@@ -15,17 +15,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tenferro._runtime import later
-from tenferro.passes._errors import MemoryBudgetError, UnknownPassError
+from tenferro.passes._errors import BrokenPassError, MemoryBudgetError, UnknownPassError
 from tenferro.passes._selection import NAMES, selected
 
 if TYPE_CHECKING:
     from tenferro.passes._driver import Report, optimized
+    from tenferro.passes._plugin_passes import PluginPass, swept
+    from tenferro.passes._rules import PassRules
 else:  # with the passes, which come with the first program
     # generated: lazy names
     __getattr__, __dir__ = later(
         __name__,
         {
             "_driver": "Report optimized",
+            "_plugin_passes": "PluginPass swept",
+            "_rules": "PassRules",
         },
     )
     # end generated
@@ -33,7 +37,8 @@ else:  # with the passes, which come with the first program
 # fmt: off
 # generated: public names
 __all__ = [
-    "NAMES", "MemoryBudgetError", "Report", "UnknownPassError", "optimized", "selected",
+    "NAMES", "BrokenPassError", "MemoryBudgetError", "PassRules", "PluginPass", "Report",
+    "UnknownPassError", "optimized", "selected", "swept",
 ]
 # end generated
 # fmt: on

@@ -62,7 +62,7 @@ def _plain(choice: object, default: object = "all") -> frozenset[str]:
     if isinstance(choice, str):
         return _named(choice)
     if not isinstance(choice, Iterable):
-        raise _refused(repr(choice))
+        raise refused(repr(choice))
     names = tuple(map(str, choice))
     check(names)
     return frozenset(names)
@@ -74,20 +74,26 @@ def _named(choice: str) -> frozenset[str]:
         return frozenset(NAMES)
     if choice == "none":
         return frozenset()
-    raise _refused(choice)
+    raise refused(choice)
 
 
 def check(names: Iterable[str]) -> None:
-    """Raise UnknownPassError for a name that no pass has."""
+    """Raise UnknownPassError for a name that no pass has.
+
+    A name with a namespace, such as ``acme::fuse``, is that of a plugin's pass: ``backend`` checks
+    these.
+    """
     for name in names:
-        if name not in NAMES:
-            raise _refused(name)
+        if name not in NAMES and "::" not in name:
+            raise refused(name)
 
 
-def _refused(name: str) -> UnknownPassError:
-    known = ", ".join(NAMES)
-    close = import_module("difflib").get_close_matches(name, (*NAMES, "all", "none"), n=1)
-    alone = name in NAMES  # a name instead of names
+def refused(name: str, of_plugins: tuple[str, ...] = ()) -> UnknownPassError:
+    """Make the error about a name that no pass has, of core or of the plugins."""
+    names = (*NAMES, *of_plugins)
+    known = ", ".join(names)
+    close = import_module("difflib").get_close_matches(name, (*names, "all", "none"), n=1)
+    alone = name in names  # a name instead of names
     meant = f'["{name}"]' if alone else repr(close[0]) if close else ""
     hint = f"\n  hint       did you mean {meant}?" if meant else ""
     return UnknownPassError(
@@ -96,5 +102,5 @@ def _refused(name: str) -> UnknownPassError:
         '  need       "all", "none", names, or a mapping of names to whether they run, of\n'
         f"             {known}{hint}",
         name=name,
-        names=NAMES,
+        names=names,
     )

@@ -27,6 +27,7 @@ from tenferro.backend.records import (
     BACKENDS,
     PRIMITIVES,
     ForeignLowering,
+    GraphPass,
     LoweringReport,
     PluginRecord,
 )
@@ -219,6 +220,19 @@ class Catalogue:
     def _home(self, backend: str) -> str:
         """Return the distribution that a backend comes from."""
         return self.provider_of_plugin(backend, BACKENDS)
+
+    # ---- graph passes ----------------------------------------------------------------------------
+
+    def graph_passes(self) -> tuple[tuple[GraphPass, str], ...]:
+        """Return the graph passes of all loaded plugins with their providers, in their order."""
+        places = sorted(self._store.plugins, key=lambda place: place[::-1])
+        return tuple(
+            [
+                (each, self.provider_of_plugin(place[1], place[0]))
+                for place in places
+                for each in self._store.plugins[place].passes
+            ]
+        )
 
     # ---- what the user prefers, and who looks on -------------------------------------------------
 

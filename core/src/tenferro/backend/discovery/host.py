@@ -39,6 +39,7 @@ from tenferro.backend.records import (
     BackendConfig,
     BackendInfo,
     ForeignLowering,
+    GraphPass,
     PluginRecord,
     Probe,
 )
@@ -410,6 +411,11 @@ class PluginHost:
         Raises what ``require`` raises.
         """
         return self._catalogue.lowerings(backend)
+
+    def graph_passes(self) -> tuple[tuple[GraphPass, str], ...]:
+        """Return the graph passes of all plugins with their providers, in their order."""
+        self._store.load_all()
+        return self._catalogue.graph_passes()
 
     def foreign_lowerings(self) -> tuple[ForeignLowering, ...]:
         """Return every lowering for another distribution's backend, and whether it may run.

@@ -22,6 +22,7 @@ from tenferro.backend.records import (
     BACKENDS,
     PRIMITIVES,
     BackendInfo,
+    GraphPass,
     PluginManifest,
     PluginRecord,
     Status,
@@ -56,6 +57,7 @@ class Plugin(NamedTuple):
     manifest: PluginManifest
     info: BackendInfo | None = None
     primitives: tuple[type[Primitive], ...] = ()
+    passes: tuple[GraphPass, ...] = ()
 
 
 class Loader:
@@ -86,7 +88,11 @@ class Loader:
         try:
             self._check_hooks(record, module)
             return Plugin(
-                module, manifest, self._info(record, module), self._primitives(record, module)
+                module,
+                manifest,
+                self._info(record, module),
+                self._primitives(record, module),
+                self._passes(record, module),
             )
         except BaseException as error:
             self.drop(module)
@@ -173,6 +179,24 @@ class Loader:
         twice = sorted({key for key in keys if keys.count(key) > 1})
         if twice:
             raise Refusal("broken", f"tenferro_primitives lists {', '.join(twice)} twice")
+        return tuple(given)
+
+    def _passes(self, record: PluginRecord, module: Any) -> tuple[GraphPass, ...]:
+        given = [p for result in self.call(module, "tenferro_passes") for p in result]
+        names: list[str] = []
+        for each in given:
+            if not isinstance(each, GraphPass):
+                raise WrongResultError(
+                    f"tenferro_passes gave {brief(repr(each))}, need a GraphPass"
+                )
+            namespace, _, rest = each.name.partition("::")
+            if namespace != record.name or not rest:
+                raise Refusal(
+                    "broken", f"the graph pass {each.name!r} is not named '{record.name}::…'"
+                )
+            if each.name in names:
+                raise Refusal("broken", f"tenferro_passes lists {each.name} twice")
+            names.append(each.name)
         return tuple(given)
 
 

@@ -23,7 +23,7 @@ from tenferro.backend.lowering.providers import dist_of, owned_by
 from tenferro.backend.lowering.record import Implementation, Lowering, load_target
 from tenferro.backend.lowering.signature import Dtypes, dtypes_of, key_of, version_of
 from tenferro.backend.lowering.splice import Splicer
-from tenferro.backend.records import Gap, LoweringReport
+from tenferro.backend.records import Gap, GraphPass, LoweringReport
 from tenferro.computegraph import CompiledProgram, MaterializedGraph, Operation
 from tenferro.tidu import Primitive
 
@@ -49,6 +49,9 @@ class Registry(Protocol):
 
     def backends_with(self, operation: Operation, avals: Sequence[Any]) -> tuple[str, ...]:
         """Return the installed backends that have a lowering for an operation on these operands."""
+
+    def graph_passes(self) -> tuple[tuple[GraphPass, str], ...]:
+        """Return the graph passes of plugins with their providers, in their order."""
 
 
 class LoweringTable:
@@ -112,6 +115,10 @@ class LoweringTable:
 
     def __repr__(self) -> str:
         return f"<LoweringTable of {self.backend}: {len(self)} primitives>"
+
+    def graph_passes(self) -> tuple[tuple[GraphPass, str], ...]:
+        """Return the graph passes of plugins with their providers, in their order."""
+        return () if self._registry is None else self._registry.graph_passes()
 
     # ---- one operation ---------------------------------------------------------------------------
 
