@@ -43,6 +43,7 @@ SLOW = (
     Slow(f"{ON}/control", 3, "all transforms of every loop"),
     Slow(f"{ON}/linalg", 3, "decompositions by several ways"),
     Slow(f"{ON}/linalg/test_equal_values.py", 0, "third derivatives of decompositions"),
+    Slow(f"{ON}/of_scipy", 3, "every rule, metric, condition and mode"),
     Slow(f"{ON}/passes/test_edge_values.py", 4, "every operation with every literal"),
     Slow(f"{ON}/rolling", 5, "all transforms of every loop"),
     Slow(f"{ON}/stats/test_distributions.py", 8, "every function of every distribution"),
@@ -120,6 +121,10 @@ XLA_DEEP = (
 
 #: These are in `deep` alone.
 DEEP = (
+    f"{ON}/of_scipy/test_interpolate.py::test_derivatives_of_a_spline",
+    f"{ON}/of_scipy/test_interpolate.py::test_derivatives_of_monotone_interpolation",
+    f"{ON}/of_scipy/test_ndimage.py::test_derivatives_by_elements_and_places",
+    f"{ON}/of_scipy/test_distance.py::test_derivatives_by_both_sets",
     f"{ON}/stats/test_distributions.py::test_derivatives_of_logarithms_are_those_of_differences",
     f"{ON}/stats/test_distributions.py::test_derivatives_by_shapes_far_out",
     "plugins/cupy_backend/tests/test_conformance.py::test_every_case_passes",

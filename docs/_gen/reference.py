@@ -35,6 +35,11 @@ GROUPS = {
         "is below every float. Parameters without a meaning give nan.",
     ),
     "signals": ("Signals", "The functions of `tenferro.signal`, by the names of `scipy.signal`."),
+    "samples": (
+        "Samples and points",
+        "The functions of `tenferro.integrate`, `tenferro.interpolate`, `tenferro.ndimage` and "
+        "`tenferro.spatial.distance`, by the names of SciPy.",
+    ),
     "backends": ("Backends", "Which backend runs, and what is installed."),
     "dtypes": ("Dtypes", "The dtypes, by name."),
 }
@@ -279,6 +284,13 @@ def pages() -> dict[str, str]:
         groups[group_of(name, x)][name] = x
     groups["distributions"] = distributions()
     groups["signals"] = {f"signal.{name}": getattr(tn.signal, name) for name in tn.signal.__all__}
+    samples = {name: getattr(tn, name) for name in ("integrate", "interpolate", "ndimage")}
+    samples["spatial.distance"] = tn.spatial.distance
+    groups["samples"] = {
+        f"{name}.{member}": getattr(module, member)
+        for name, module in samples.items()
+        for member in module.__all__
+    }
     found = {
         f"reference/{group}.md": page(*GROUPS[group], members)
         for group, members in groups.items()

@@ -123,7 +123,7 @@ def grad(function: Function, argnum: Any) -> Function:
 
 @of_argument
 def value_and_grad(function: Function, argnum: Any) -> Function:
-    return tn.value_and_grad(function, argnum, convention="jax")
+    return tn.value_and_grad(to_number(function), argnum, convention="jax")
 
 
 @of_argument
@@ -314,6 +314,13 @@ def make_diagonal(d: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> An
     return d[..., None] * np.eye(np.shape(d)[-1])
 
 
+def odeint(f: Function, y0: Any, t: Any, args: tuple[Any, ...] = (), rtol: float = 1e-8) -> Any:
+    """scipy.integrate.odeint, by a method whose steps are differentiated."""
+    from solvers.runge_kutta import trajectory
+
+    return trajectory(lambda time, y: f(y, time, *args), y0, t[0], t[-1], rtol=rtol)(t)
+
+
 class Joined:
     """np.r_ and np.c_, of arrays along the first axis or the last one."""
 
@@ -431,6 +438,7 @@ def install_scipy(whole: Names) -> None:
         for name in ("special", "linalg", "stats", "signal", "integrate")
     }
     parts["signal"].convolve = convolve
+    parts["integrate"].odeint = odeint
     for name in tn.stats.__all__:
         both = getattr(tn.stats, name), getattr(scipy.stats, name)
         setattr(parts["stats"], name, Names(f"autograd.scipy.stats.{name}", *both))

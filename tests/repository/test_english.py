@@ -94,7 +94,11 @@ def public_functions():
 
     spaces = {
         "tenferro": tn,
-        **{n: getattr(tn, n) for n in ("linalg", "fft", "special", "random", "signal")},
+        **{
+            n: getattr(tn, n)
+            for n in "linalg fft special random signal integrate ndimage interpolate".split()
+        },
+        "spatial.distance": tn.spatial.distance,
     }
     spaces |= {f"stats.{n}": getattr(tn.stats, n) for n in tn.stats.__all__}
     for space, module in spaces.items():

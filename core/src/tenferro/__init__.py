@@ -139,7 +139,8 @@ from tenferro.transforms import (
 # fmt: off
 if TYPE_CHECKING:
     __version__: str
-    from tenferro import distributed, fft, linalg, random, signal, special, stats
+    from tenferro import distributed, fft, integrate, interpolate, linalg, ndimage, random, signal
+    from tenferro import spatial, special, stats
     from tenferro.primitives import Mesh
     from tenferro.arrays import IndexKindError, OutOfBoundsError
     from tenferro.arrays.array_api import __array_api_version__, __array_namespace_info__
@@ -284,7 +285,10 @@ if TYPE_CHECKING:
 # isort: on
 else:
 
-    _NAMESPACES = ("distributed", "fft", "linalg", "random", "signal", "special", "stats")
+    _NAMESPACES = tuple(
+        "distributed fft integrate interpolate linalg ndimage random signal spatial special "
+        "stats".split()
+    )
 
     def _other(name: str) -> object:
         """Return a namespace, a function on arrays, or the version in the metadata."""
@@ -376,32 +380,33 @@ __all__ = [
     "greater_equal", "heaviside", "hessian", "histogram", "histogram2d", "histogram_bin_edges",
     "histogramdd", "host", "host_callback", "hsplit", "hstack", "hvp", "hypot", "i0", "identity",
     "iinfo", "imag", "indices", "inf", "inner", "insert", "int8", "int16", "int32", "int64",
-    "interp", "intersect1d", "invert", "isclose", "iscomplex", "iscomplexobj", "isdtype",
-    "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal", "isrealobj", "ix_",
-    "jacfwd", "jacobian", "jacrev", "jet", "jit", "jvp", "kron", "lcm", "ldexp", "left_shift",
-    "less", "less_equal", "lexsort", "linalg", "linearize", "linspace", "load_arrays",
-    "load_exported", "load_graph", "log", "log1p", "log2", "log10", "logaddexp", "logaddexp2",
-    "logical_and", "logical_not", "logical_or", "logical_xor", "logistic", "logspace", "map",
-    "mask_indices", "matmul", "matrix_transpose", "matvec", "max", "maximum", "may_share_memory",
-    "mean", "median", "mesh", "meshgrid", "min", "minimum", "mod", "modf", "moveaxis", "multiply",
-    "name", "nan", "nan_to_num", "nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax",
-    "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum",
-    "nanvar", "ndim", "negative", "newaxis", "nextafter", "nonzero", "not_equal", "numpy_functions",
-    "offload", "ones", "ones_like", "outer", "pad", "partition", "percentile", "permute_dims", "pi",
-    "piecewise", "place", "polyadd", "polyder", "polydiv", "polyint", "polymul", "polysub",
-    "polyval", "positive", "pow", "power", "prefer", "prod", "promote_types", "ptp", "put",
-    "put_along_axis", "putmask", "quantile", "rad2deg", "radians", "random", "ravel",
-    "ravel_multi_index", "real", "real_if_close", "reciprocal", "remainder", "repeat", "reshape",
-    "resize", "result_type", "revolve", "right_shift", "rint", "roll", "rollaxis", "rot90", "round",
-    "save_arrays", "save_graph", "scan", "searchsorted", "select", "set_default", "setdiff1d",
-    "setxor1d", "shape", "shard", "sharding_constraint", "shares_memory", "sign", "signal",
-    "signbit", "sin", "sinc", "sinh", "size", "sort", "sort_complex", "spacing", "sparsity",
-    "special", "split", "sqrt", "square", "squeeze", "stack", "stats", "std", "stop_gradient",
-    "subtract", "sum", "swapaxes", "switch", "take", "take_along_axis", "tan", "tanh", "tensordot",
-    "tile", "trace", "transpose", "trapezoid", "trapz", "tri", "tril", "tril_indices",
-    "tril_indices_from", "trim_zeros", "triu", "triu_indices", "triu_indices_from", "true_divide",
-    "trunc", "uint8", "uint16", "uint32", "uint64", "union1d", "unique", "unique_all",
-    "unique_counts", "unique_inverse", "unique_values", "unravel_index", "unstack", "unwrap", "use",
+    "integrate", "interp", "interpolate", "intersect1d", "invert", "isclose", "iscomplex",
+    "iscomplexobj", "isdtype", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf",
+    "isreal", "isrealobj", "ix_", "jacfwd", "jacobian", "jacrev", "jet", "jit", "jvp", "kron",
+    "lcm", "ldexp", "left_shift", "less", "less_equal", "lexsort", "linalg", "linearize",
+    "linspace", "load_arrays", "load_exported", "load_graph", "log", "log1p", "log2", "log10",
+    "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor",
+    "logistic", "logspace", "map", "mask_indices", "matmul", "matrix_transpose", "matvec", "max",
+    "maximum", "may_share_memory", "mean", "median", "mesh", "meshgrid", "min", "minimum", "mod",
+    "modf", "moveaxis", "multiply", "name", "nan", "nan_to_num", "nanargmax", "nanargmin",
+    "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile",
+    "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "ndim", "ndimage", "negative",
+    "newaxis", "nextafter", "nonzero", "not_equal", "numpy_functions", "offload", "ones",
+    "ones_like", "outer", "pad", "partition", "percentile", "permute_dims", "pi", "piecewise",
+    "place", "polyadd", "polyder", "polydiv", "polyint", "polymul", "polysub", "polyval",
+    "positive", "pow", "power", "prefer", "prod", "promote_types", "ptp", "put", "put_along_axis",
+    "putmask", "quantile", "rad2deg", "radians", "random", "ravel", "ravel_multi_index", "real",
+    "real_if_close", "reciprocal", "remainder", "repeat", "reshape", "resize", "result_type",
+    "revolve", "right_shift", "rint", "roll", "rollaxis", "rot90", "round", "save_arrays",
+    "save_graph", "scan", "searchsorted", "select", "set_default", "setdiff1d", "setxor1d", "shape",
+    "shard", "sharding_constraint", "shares_memory", "sign", "signal", "signbit", "sin", "sinc",
+    "sinh", "size", "sort", "sort_complex", "spacing", "sparsity", "spatial", "special", "split",
+    "sqrt", "square", "squeeze", "stack", "stats", "std", "stop_gradient", "subtract", "sum",
+    "swapaxes", "switch", "take", "take_along_axis", "tan", "tanh", "tensordot", "tile", "trace",
+    "transpose", "trapezoid", "trapz", "tri", "tril", "tril_indices", "tril_indices_from",
+    "trim_zeros", "triu", "triu_indices", "triu_indices_from", "true_divide", "trunc", "uint8",
+    "uint16", "uint32", "uint64", "union1d", "unique", "unique_all", "unique_counts",
+    "unique_inverse", "unique_values", "unravel_index", "unstack", "unwrap", "use",
     "value_and_grad", "vander", "var", "vdot", "vecdot", "vecmat", "vjp", "vmap", "vsplit",
     "vstack", "where", "while_loop", "zeros", "zeros_like",
 ]

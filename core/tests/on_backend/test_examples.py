@@ -13,6 +13,10 @@ MODULES = [
     tn.fft,
     tn.special,
     tn.signal,
+    tn.integrate,
+    tn.interpolate,
+    tn.ndimage,
+    tn.spatial.distance,
     tn.random,
     *map(tn.stats.__dict__.get, tn.stats.__all__),
 ]

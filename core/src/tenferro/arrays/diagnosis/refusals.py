@@ -175,6 +175,7 @@ _OF_NUMPY = {
 }
 
 
+_SCIPYS = frozenset(("integrate", "interpolate", "ndimage", "signal", "spatial.distance"))
 _SPARSE = (
     "sparse arrays of SciPy multiply numbers only: write `S.toarray() @ x`, or add up the entries "
     "of `C = S.tocoo()`: `tenferro.zeros(C.shape[0]).at[C.row].add(C.data * x[C.col])`"
@@ -187,8 +188,8 @@ def _cure_of_scipy(rest: str) -> str:
         return _SPARSE
     if part.startswith("stats"):
         return _cure_of_distributions()
-    if part == "signal" and name in import_module("tenferro.signal").__all__:
-        return f"call `tenferro.signal.{name}`, which takes Arrays"
+    if part in _SCIPYS and name in import_module(f"tenferro.{part}").__all__:
+        return f"call `tenferro.{part}.{name}`, which takes Arrays"
     if part == "special" and name in import_module("tenferro.special").__all__:
         return f"a list hides its Arrays: call `scipy.{rest}(np.stack([x, y]))`"
     if name in FUNCTIONS:
