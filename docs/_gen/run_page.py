@@ -98,7 +98,7 @@ def main(argument: str, kept: str = "") -> int:
     with tempfile.TemporaryDirectory() as empty:
         folder = Path(kept or empty).resolve()
         with contextlib.chdir(folder):
-            sys.path.insert(0, str(EXAMPLES))
+            sys.path[:0] = [str(EXAMPLES), *map(str, EXAMPLES.glob("*/src"))]
             sys.path.insert(0, str(folder))
             count = run(page, folder)
     print(f"{page.name}: {count} snippets ran.")

@@ -9,10 +9,13 @@ import pytest
 from tenferro.backend import (
     AlgebraBackend,
     MissingLoweringError,
+    PluginHost,
     UnsupportedError,
+    lowerings_of,
     select_backend,
     use,
 )
+from tenferro.backend.algebra import operations_of
 from tenferro.primitives import (
     Aval,
     TensorPrimitive,
@@ -271,3 +274,32 @@ def test_an_algebra_is_chosen_as_an_object(backend):
     assert select_backend(backend) is backend
     with use(backend):
         assert select_backend() is backend
+
+
+class Shouting:
+    """Text under a primitive that no contraction needs."""
+
+    def exp(self, x):
+        return f"e^{x}"
+
+    def helper(self, x):
+        raise AssertionError("is not a primitive")
+
+    bind = None
+
+    def aval_of(self, operand):
+        return Aval((), "float64")
+
+
+def test_any_primitive_of_the_standard_set_may_be_a_method(variable, program):
+    backend = AlgebraBackend(Shouting())
+    assert [record.primitive for record in lowerings_of(Shouting())] == ["std::exp"]
+    x = variable("x")
+    run = backend.compile(program([x], [exp(exp(x))]), ())
+    assert run("x") == ("e^e^x",)
+
+
+def test_every_key_of_the_standard_set_is_known_by_the_name_of_its_class():
+    keys = PluginHost(autoload=False).primitives()
+    named = type("Named", (), {key.removeprefix("std::"): len for key in keys})
+    assert set(operations_of(named())) == {key.removeprefix("std::") for key in keys}

@@ -41,7 +41,7 @@ from tenferro.backend._errors import (
 from tenferro.backend.select import select_backend, set_default, use
 
 if TYPE_CHECKING:
-    from tenferro.backend.algebra import AlgebraBackend, OperandAlgebra
+    from tenferro.backend.algebra import AlgebraBackend, OperandAlgebra, lowerings_of
     from tenferro.backend.base import Backend, Executable, Interpreter, Timings
     from tenferro.backend.discovery.host import PluginHost
     from tenferro.backend.exporting import ExportedProgram, Exporter
@@ -63,7 +63,7 @@ else:
     __getattr__, __dir__ = later(
         __name__,
         {
-            "algebra": "AlgebraBackend OperandAlgebra",
+            "algebra": "AlgebraBackend OperandAlgebra lowerings_of",
             "base": "Backend Executable Interpreter Timings",
             "discovery.host": "PluginHost",
             "exporting": "ExportedProgram Exporter",
@@ -90,8 +90,8 @@ __all__ = [
     "PluginHost", "PluginIncompatibleError", "PluginManifest", "PluginRecord", "PluginWarning",
     "PreferenceError", "Probe", "ProcessError", "Processes", "ProgramsDifferError", "ShardedArrays",
     "ShardingIgnoredWarning", "SpansProcessesError", "Timings", "UnknownBackendError",
-    "UnknownOptionError", "UnsupportedError", "hookimpl", "host", "prefer", "select_backend",
-    "set_default", "set_host", "use",
+    "UnknownOptionError", "UnsupportedError", "hookimpl", "host", "lowerings_of", "prefer",
+    "select_backend", "set_default", "set_host", "use",
 ]
 # end generated
 # fmt: on

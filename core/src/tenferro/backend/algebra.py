@@ -15,6 +15,7 @@ from tenferro.backend.base import Backend
 from tenferro.backend.lowering import Implementation, Lowering, LoweringTable
 from tenferro.backend.records import BackendInfo
 from tenferro.computegraph import Operation
+from tenferro.primitives import __all__ as names_of_primitives
 from tenferro.primitives._aval import Aval
 
 OPERATIONS = (
@@ -30,18 +31,17 @@ OPERATIONS = (
     "gather",
     "scatter_add",
 )
-_ORDERED = ("maximum", "minimum", "reduce_max", "reduce_min", "argmax", "argmin")
-# `constant(*, value, dtype, shape)` makes full arrays
-OPTIONAL = ("constant", "sub", "div", *_ORDERED)
+
+VOCABULARY = frozenset(names_of_primitives)
 
 
 class OperandAlgebra(Protocol):
     """The eleven operations, each taking operands and, by keyword, the primitive's parameters.
 
-    Besides, an algebra may have ``constant`` (full arrays), ``maximum``, ``minimum``,
-    ``reduce_max``, ``reduce_min``, ``argmax``, ``argmin`` where it is ordered, ``sub``, ``div``;
-    and ``asoperand``, ``to_numpy``, ``aval_of``, ``owns``, which mean what
-    they mean for a ``Backend``.
+    An algebra may have any other primitive of the standard set under its name: ``constant(*,
+    value, dtype, shape)`` makes full arrays, ``maximum``, ``reduce_max``, ``argmax`` serve ordered
+    algebras, ``exp`` and ``log`` others. ``asoperand``, ``to_numpy``, ``aval_of`` and ``owns`` mean
+    what they mean for a ``Backend``.
     """
 
     def add(self, x: Any, y: Any) -> Any:
@@ -96,14 +96,7 @@ class AlgebraBackend(Backend):
             passes="none",  # what holds for numbers need not hold here: 0 may not be the zero
         )
         self.provider = type(algebra).__module__
-        self.lowerings = LoweringTable(self.name, self._lowerings())
-
-    def _lowerings(self) -> list[Lowering]:
-        names = [n for n in (*OPERATIONS, *OPTIONAL) if callable(getattr(self.algebra, n, None))]
-        return [
-            Lowering(f"std::{name}", _lowering(getattr(self.algebra, name)), provider=self.provider)
-            for name in names
-        ]
+        self.lowerings = LoweringTable(self.name, lowerings_of(algebra))
 
     def _own(self, name: str) -> Any:
         return getattr(self.algebra, name, None)
@@ -137,6 +130,35 @@ class AlgebraBackend(Backend):
         """Ask the algebra; by default it owns nothing, so the backend is chosen by name only."""
         own = self._own("owns")
         return False if own is None else bool(own(value))
+
+
+def lowerings_of(algebra: object) -> list[Lowering]:
+    """Return the lowerings that an algebra consists of, for the hook ``tenferro_lowerings``."""
+    provider = type(algebra).__module__
+    return [
+        Lowering(f"std::{name}", _lowering(getattr(algebra, name)), provider=provider)
+        for name in operations_of(algebra)
+    ]
+
+
+def operations_of(algebra: object) -> list[str]:
+    """Return the names of an algebra's methods that are primitives of the standard set.
+
+    >>> class Numbers:
+    ...     def add(self, x, y): ...
+    ...     def reduce_max(self, x, *, axes): ...
+    ...     def helper(self): ...
+    >>> operations_of(Numbers())
+    ['add', 'reduce_max']
+    """
+    named = [name for name in dir(algebra) if not name.startswith("_")]
+    known = [name for name in named if _class_name(name) in VOCABULARY]
+    return [name for name in known if callable(getattr(algebra, name, None))]
+
+
+def _class_name(key: str) -> str:
+    """Return the name of a primitive's class: ``ReduceSum`` for ``reduce_sum``."""
+    return "".join([word[:1].upper() + word[1:] for word in key.split("_")])
 
 
 def _lowering(method: Implementation) -> Implementation:

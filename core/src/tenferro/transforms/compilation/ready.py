@@ -98,7 +98,7 @@ class Ready:
         ]
         self._deliver = deliverer(results, backend, [*known, *captured], plain, fresh=True)
         self._spec = out_spec
-        _operands.update({type(x) for x in leaves} - _SCALARS - {Array})
+        _operands.update({type(x) for x in leaves if _has_looks(x)} - _SCALARS - {Array})
 
     def holds(self) -> bool:
         """Return True if the same backend would be chosen now, with the same lowerings."""
@@ -120,6 +120,18 @@ class Ready:
         for i, aval in self._moved:
             operands[i] = take(operands[i], aval)
         return operands
+
+
+def _has_looks(x: Any) -> bool:
+    """Return True if an operand itself tells its dtype and shape, as ``looks`` reads them.
+
+    A backend may describe its operands (``aval_of``) without such attributes.
+    """
+    try:
+        hash((x.dtype, x.shape))
+    except (AttributeError, TypeError):
+        return False
+    return True
 
 
 def operands_of(leaves: Sequence[Any]) -> list[Any]:
