@@ -1,8 +1,11 @@
 """The command line: text for people, the same as JSON, and exit codes."""
 
 import json
+import types
 
 import pytest
+
+from tenferro._cli.plugins import write_plugins
 
 
 def test_plugins_prints_one_line_each(site):
@@ -29,6 +32,7 @@ def test_plugins_verbose_adds_hooks_and_tracebacks(site):
 def test_plugins_as_json(site):
     site.backend()
     data = json.loads(site.cli("plugins", "--json").stdout)
+    assert data["plugins"][0].pop("load_seconds") > 0
     assert data["plugins"][0] == {
         "name": "toy",
         "group": "tenferro.backends",
@@ -38,7 +42,28 @@ def test_plugins_as_json(site):
         "status": "loaded",
         "reason": "",
         "missing_library": "",
+        "libraries": [],
     }
+
+
+def test_plugins_say_what_a_module_that_is_not_light_imports(site):
+    (site.distributions / "heavy_library.py").write_text("")
+    site.backend(extra="\nimport heavy_library, wave\n")
+    data = json.loads(site.cli("plugins", "--json").stdout)
+    assert {p["name"]: p["libraries"] for p in data["plugins"]}["toy"] == ["heavy_library"]
+    assert "loaded in" in site.cli("plugins", "-v").stdout
+
+
+@pytest.mark.parametrize(
+    "name, seconds, is_named", [("toy", 0.25, True), ("toy", 0.05, False), ("std", 0.25, False)]
+)
+def test_a_plugin_that_loads_slowly_is_named_with_what_it_imports(name, seconds, is_named):
+    row = dict.fromkeys(("distribution", "version", "api", "status", "reason"), "")
+    plugin = {**row, "name": name, "group": "tenferro.backends", "load_seconds": seconds}
+    options = types.SimpleNamespace(verbose=False)
+    data = {"plugins": [{**plugin, "libraries": ["heavy_library"]}], "lowerings": []}
+    text = write_plugins(data, options)
+    assert (f"{name}: 250 ms; it imports heavy_library" in text) is is_named
 
 
 def test_primitives_by_backends(site):

@@ -10,9 +10,11 @@ from typing import Any
 
 from tenferro._cli.layout import table_text
 from tenferro.backend import host
+from tenferro.backend.discovery.scan import STANDARD
 from tenferro.backend.records import PluginRecord
 
 Data = dict[str, Any]
+MOST_SECONDS_TO_LOAD = 0.1  # of a light module
 
 
 def collect_plugins(options: Any) -> tuple[Data, int]:
@@ -48,6 +50,8 @@ def _plugin(record: PluginRecord, verbose: bool) -> Data:
         "status": record.status,
         "reason": record.reason,
         "missing_library": record.missing_library,
+        "load_seconds": round(record.load_seconds, 4),
+        "libraries": list(record.libraries),
     }
     if verbose:
         data["module"] = record.value
@@ -72,7 +76,22 @@ def write_plugins(data: Data, options: Any) -> str:
     ]
     header = ("name", "kind", "distribution", "version", "API", "status", "reason")
     details = _details(data["plugins"]) if options.verbose else []
-    return "\n".join([table_text(header, rows), *_lowering_lines(data["lowerings"]), *details])
+    slow = _slow_lines(data["plugins"])
+    foreign = _lowering_lines(data["lowerings"])
+    return "\n".join([table_text(header, rows), *slow, *foreign, *details])
+
+
+def _slow_lines(plugins: Iterable[Data]) -> list[str]:
+    """Name plugins that take long to load; the standard set is part of core."""
+    lines = []
+    for plugin in plugins:
+        if plugin["load_seconds"] > MOST_SECONDS_TO_LOAD and plugin["name"] != STANDARD:
+            which = ", ".join(plugin["libraries"])
+            hint = (
+                f"; it imports {which}, which can wait until a function needs it" if which else ""
+            )
+            lines.append(f"  {plugin['name']}: {plugin['load_seconds'] * 1e3:.0f} ms{hint}")
+    return ["", "slow to load, for every program that uses a backend", *lines] if lines else []
 
 
 def _lowering_lines(lowerings: Sequence[Data]) -> list[str]:
@@ -91,6 +110,8 @@ def _details(plugins: Iterable[Data]) -> list[str]:
     for plugin in plugins:
         hooks = ", ".join(plugin["hooks"]) or "none"
         lines += ["", f"{plugin['name']} ({plugin['module']})", f"  hooks      {hooks}"]
+        if plugin["load_seconds"]:
+            lines.append(f"  loaded in  {plugin['load_seconds'] * 1e3:.1f} ms")
         if plugin["traceback"]:
             lines += ["  " + line for line in plugin["traceback"].rstrip().splitlines()]
     return lines

@@ -173,7 +173,9 @@ class PluginRecord(Frozen):
     """State what is known of one entry point, now; the host replaces it when that changes.
 
     ``missing_library`` names a library of ``requires_libs`` that is not installed. It is the whole
-    reason why the plugin is broken; nothing is wrong with the plugin itself.
+    reason why the plugin is broken; nothing is wrong with the plugin itself. ``load_seconds`` is
+    how long the import of its module and its data hooks took, and ``libraries`` are the top-level
+    packages that were imported by that for the first time.
     """
 
     name: str
@@ -187,6 +189,8 @@ class PluginRecord(Frozen):
     api: tuple[int, int] | None = None
     install_hint: str = ""
     missing_library: str = ""
+    load_seconds: float = 0.0
+    libraries: tuple[str, ...] = ()
 
     @property
     def owner(self) -> str:

@@ -11,7 +11,9 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping
 from importlib import import_module
+from sys import modules, stdlib_module_names
 from threading import RLock
+from time import perf_counter
 from typing import Any
 
 from tenferro._runtime import CollectorPaused, importing, renew_in_children
@@ -189,7 +191,14 @@ class PluginStore:
     def _load(self, item: Found) -> PluginRecord | None:
         """Load one plugin; its record if it broke."""
         try:
-            self._commit(item.record, self.loader.load(item.record, item.load))
+            start, before = perf_counter(), set(modules)
+            plugin = self.loader.load(item.record, item.load)
+            seconds = perf_counter() - start
+            record = self._commit(item.record, plugin)
+            own = {"tenferro", record.value.partition(".")[0], *stdlib_module_names}
+            new = {name.partition(".")[0] for name in set(modules) - before} - own
+            libraries = tuple(sorted(name for name in new if not name.startswith("_")))
+            self.update(record, load_seconds=seconds, libraries=libraries)
         except Refusal as refusal:
             return self._refuse(item.record, refusal)
         return None
