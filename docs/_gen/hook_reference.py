@@ -12,6 +12,7 @@ import inspect
 import sys
 from pathlib import Path
 
+LINE_LENGTH = 100
 ROOT = Path(__file__).resolve().parents[2]
 CONTRACT = ROOT / "core/src/tenferro/backend"
 PAGE = ROOT / "docs/hook_reference.md"
@@ -86,11 +87,38 @@ def is_public(name: str) -> bool:
 
 def method(node: ast.FunctionDef, owner: str) -> str:
     decorators = {ast.unparse(decorator) for decorator in node.decorator_list}
-    given = ast.unparse(node.args).removeprefix("self, ").removeprefix("self")
-    result = "" if node.returns is None else f" -> {ast.unparse(node.returns)}"
     mark = " (abstract)" if "abstractmethod" in decorators else ""
-    signature = f"def {node.name}({given}){result}: ..."
-    return f"#### `{owner}.{node.name}`{mark}\n\n```py\n{signature}\n```\n\n{documentation(node)}\n"
+    text = f"#### `{owner}.{node.name}`{mark}\n\n```py\n{signature(node)}\n```\n"
+    return f"{text}\n{documentation(node)}\n"
+
+
+def signature(node: ast.FunctionDef) -> str:
+    """The head of a method without `self`, in lines as ruff breaks them."""
+    given = parameters(node.args)
+    result = "" if node.returns is None else f" -> {ast.unparse(node.returns)}"
+    line = f"def {node.name}({', '.join(given)}){result}: ..."
+    if len(line) <= LINE_LENGTH:
+        return line
+    inner = f"    {', '.join(given)}"
+    if len(inner) > LINE_LENGTH:
+        inner = "\n".join(f"    {each}," for each in given)
+    return f"def {node.name}(\n{inner}\n){result}: ..."
+
+
+def parameters(given: ast.arguments) -> list[str]:
+    defaults = [None] * (len(given.args) - len(given.defaults)) + given.defaults
+    found = [one_parameter(*pair) for pair in zip(given.args, defaults, strict=True)][1:]
+    if given.vararg:
+        found.append(f"*{one_parameter(given.vararg, None)}")
+    elif given.kwonlyargs:
+        found.append("*")
+    found += map(one_parameter, given.kwonlyargs, given.kw_defaults)
+    return found + ([f"**{one_parameter(given.kwarg, None)}"] if given.kwarg else [])
+
+
+def one_parameter(argument: ast.arg, default: ast.expr | None) -> str:
+    text = ast.unparse(argument)
+    return text if default is None else f"{text} = {ast.unparse(default)}"
 
 
 def public_class(node: ast.ClassDef) -> str:
