@@ -2,8 +2,9 @@
 
 ``scipy.special.gammaln(x)`` of an Array comes here by itself, as every ufunc does. What is a plain
 function in SciPy (``logsumexp``, ``softmax``, ``log_softmax``, ``polygamma``, ``multigammaln``,
-``zeta``) knows no protocol and is called here. Orders (``polygamma``, ``iv``, ``ive``,
-``multigammaln``) are integers that are known when the program is written.
+``zeta``) knows no protocol and is called here. Orders (``polygamma``, ``iv``, ``kv``, ``yv``,
+``multigammaln``) are integers that are known when the program is written; that of ``jv`` is any
+number from 0.
 
 >>> import tenferro as tn
 >>> round(float(tn.grad(tn.special.gammaln)(2.0)), 12)  # 1 - γ
@@ -42,7 +43,16 @@ from tenferro.arrays.functions.special import (
     i1e,
     iv,
     ive,
+    j0,
+    j1,
+    jv,
+    k0,
+    k0e,
+    k1,
+    k1e,
     kl_div,
+    kv,
+    kve,
     log_expit,
     log_ndtr,
     loggamma,
@@ -56,6 +66,9 @@ from tenferro.arrays.functions.special import (
     rgamma,
     xlog1py,
     xlogy,
+    y0,
+    y1,
+    yv,
     zeta,
 )
 from tenferro.arrays.functions.trigonometric import sinc
@@ -93,7 +106,16 @@ __all__ = [
     "i1e",
     "iv",
     "ive",
+    "j0",
+    "j1",
+    "jv",
+    "k0",
+    "k0e",
+    "k1",
+    "k1e",
     "kl_div",
+    "kv",
+    "kve",
     "log1p",
     "log_expit",
     "log_ndtr",
@@ -113,6 +135,9 @@ __all__ = [
     "softmax",
     "xlog1py",
     "xlogy",
+    "y0",
+    "y1",
+    "yv",
     "zeta",
 ]
 

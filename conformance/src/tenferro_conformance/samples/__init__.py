@@ -19,7 +19,7 @@ __all__ = ["FAMILIES", "closed_features", "load_cases", "load_error_cases", "tab
 
 FAMILIES = (
     "arithmetic", "bessel", "bitwise", "callback", "cholesky", "comparison", "complex",
-    "constants", "contraction", "control", "cumulative", "determinant", "eig", "eigh",
+    "constants", "contraction", "control", "cumulative", "cylinder", "determinant", "eig", "eigh",
     "elementwise", "exponential_sums", "fft", "gammas", "hyperbolic", "incomplete", "indexing",
     "linear_solve", "logarithms", "lu", "matrix_function", "normal", "pinv", "qr", "random",
     "random_gamma",

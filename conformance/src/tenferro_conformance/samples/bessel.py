@@ -1,4 +1,4 @@
-"""Samples of the bessel family: bessel_i bessel_ie.
+"""Samples of the bessel family: bessel_i bessel_ie bessel_k bessel_ke.
 
 Read `rows.py` for what the fields of a row mean.
 """
@@ -54,5 +54,28 @@ BESSEL_IE = table(
         smooth=False, tangents=([1.0],), derivative=[0.0], note="|x| has the derivative 0 at 0"),
     level=1, tol="special",
 )  # fmt: skip
+BESSEL_K = table(
+    "std::bessel_k",
+    *elementwise_rows(_positive, params={"order": 0}, domain=Domain(low=0.0)),
+    Row(edge="nan", inputs=([nan, -1.0],), params={"order": 0}, expected=[nan, nan]),
+    Row(edge="inf", inputs=([inf, 800.0],), params={"order": 0}, expected=[0.0, 0.0]),
+    Row(edge="pole", inputs=([0.0],), params={"order": 2}, expected=[inf], wrt=(0,), order=1,
+        smooth=False, tangents=([1.0],), derivative=[-inf]),
+    _order(1, "first", 0.5, 1.5, 3.0, order=2),
+    _order(4, "fourth", 0.25, 1.0, 7.5, order=1, dtypes=F64),
+    _order(0, "near_zero", 2.0**-30, 2.0**-12, order=1),
+    level=1, tol="special",
+)  # fmt: skip
+BESSEL_KE = table(
+    "std::bessel_ke",
+    *elementwise_rows(_positive, params={"order": 0}, domain=Domain(low=0.0)),
+    Row(edge="nan", inputs=([nan, -1.0],), params={"order": 1}, expected=[nan, nan]),
+    Row(edge="inf", inputs=([inf, 0.0],), params={"order": 1}, expected=[0.0, inf]),
+    _order(1, "first", 0.5, 1.5, 3.0, order=2),
+    _order(4, "fourth", 0.25, 1.0, 7.5, order=1, dtypes=F64),
+    _order(0, "large", 60.0, 500.5, 2.0**20, order=2, dtypes=F64),
+    _order(1, "large_first", 60.0, 500.5, order=1, dtypes=F64),
+    level=1, tol="special",
+)  # fmt: skip
 
-TABLES: tuple[Table, ...] = (BESSEL_I, BESSEL_IE)
+TABLES: tuple[Table, ...] = (BESSEL_I, BESSEL_IE, BESSEL_K, BESSEL_KE)

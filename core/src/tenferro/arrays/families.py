@@ -88,9 +88,9 @@ FAMILIES = {
     "sorting": "argpartition argsort lexsort partition sort sort_complex",
     "special": (
         "_riemann_zeta _zeta beta betainc betaincc betaln digamma entr erfc erfcinv erfcx erfinv "
-        "exp10 exprel gamma gammainc gammaincc gammaln gammasgn huber i0 i0e i1 i1e iv ive kl_div "
-        "log_expit log_ndtr loggamma logit multigammaln ndtr ndtri polygamma pseudo_huber psi "
-        "rel_entr rgamma xlog1py xlogy zeta"
+        "exp10 exprel gamma gammainc gammaincc gammaln gammasgn huber i0 i0e i1 i1e iv ive j0 j1 "
+        "jn jv k0 k0e k1 k1e kl_div kn kv kve log_expit log_ndtr loggamma logit multigammaln ndtr "
+        "ndtri polygamma pseudo_huber psi rel_entr rgamma xlog1py xlogy y0 y1 yn yv zeta"
     ),
     "splitting": "array_split dsplit hsplit split unstack vsplit",
     "structural": (

@@ -107,7 +107,9 @@ from tenferro.primitives.structural import (
 if TYPE_CHECKING:
     from tenferro.primitives._standard import STANDARD
     # generated: lazy families
-    from tenferro.primitives.bessel import BesselI, BesselIe, bessel_i, bessel_ie
+    from tenferro.primitives.bessel import (
+        BesselI, BesselIe, BesselK, BesselKe, bessel_i, bessel_ie, bessel_k, bessel_ke,
+    )
     from tenferro.primitives.bitwise import (
         BitwiseAnd, BitwiseNot, BitwiseOr, BitwiseXor, ShiftLeft, ShiftRight, bitwise_and,
         bitwise_not, bitwise_or, bitwise_xor, shift_left, shift_right,
@@ -125,6 +127,7 @@ if TYPE_CHECKING:
         Cumlogsumexp, Cummax, Cummin, Cumprod, Cumsum, cumlogsumexp, cummax, cummin, cumprod,
         cumsum,
     )
+    from tenferro.primitives.cylinder import BesselJ, BesselY, bessel_j, bessel_y
     from tenferro.primitives.exponential_sums import (
         LogSoftmax, ReduceLogsumexp, Softmax, log_softmax, reduce_logsumexp, softmax,
     )
@@ -212,7 +215,7 @@ else:
         __name__,
         {
             "_standard": "STANDARD",
-            "bessel": "BesselI BesselIe bessel_i bessel_ie",
+            "bessel": "BesselI BesselIe BesselK BesselKe bessel_i bessel_ie bessel_k bessel_ke",
             "bitwise": (
                 "BitwiseAnd BitwiseNot BitwiseOr BitwiseXor ShiftLeft ShiftRight bitwise_and "
                 "bitwise_not bitwise_or bitwise_xor shift_left shift_right"
@@ -228,6 +231,7 @@ else:
                 "Cumlogsumexp Cummax Cummin Cumprod Cumsum cumlogsumexp cummax cummin cumprod "
                 "cumsum"
             ),
+            "cylinder": "BesselJ BesselY bessel_j bessel_y",
             "exponential_sums": (
                 "LogSoftmax ReduceLogsumexp Softmax log_softmax reduce_logsumexp softmax"
             ),
@@ -288,16 +292,16 @@ __all__ = [
     "STANDARD", "Abs", "AbstractValueError", "Acos", "Acosh", "Add", "Adjugate", "Argmax", "Argmin",
     "ArgumentBufferError", "ArgumentError", "ArgumentIndexError", "ArgumentOverflowError",
     "ArgumentTypeError", "ArgumentValueError", "Asin", "Asinh", "Atan", "Atan2", "Atanh", "Aval",
-    "AxisError", "BesselI", "BesselIe", "BetaDensity", "Betainc", "BetaincDerivative", "Betaincc",
-    "Betaln", "Bitcast", "BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor", "Bound",
-    "BroadcastInDim", "Cbrt", "Ceil", "Checkpoint", "Cholesky", "CholeskyTangent", "Clamp",
-    "Complex", "Concatenate", "Conj", "Constant", "Convert", "Copysign", "Cos", "Cosh",
-    "Cumlogsumexp", "Cummax", "Cummin", "Cumprod", "Cumsum", "DType", "DTypeMismatchError",
-    "DebugCallback", "Det", "Digamma", "Div", "DotGeneral", "DynamicSlice", "DynamicUpdateSlice",
-    "Eig", "Eigh", "Eigvals", "Eigvalsh", "Elementwise", "Eq", "Erf", "Erfc", "Erfcinv", "Erfcx",
-    "Erfinv", "Exp", "Exp2", "Expm1", "Exprel", "Fft", "Floor", "FlowHandle", "Gamma",
-    "GammaDensity", "GammaMoment", "Gammainc", "GammaincDerivative", "Gammaincc", "Gather", "Ge",
-    "Gt", "Handle", "HostCallback", "Hypot", "Imag", "IntegerPow", "InternalError",
+    "AxisError", "BesselI", "BesselIe", "BesselJ", "BesselK", "BesselKe", "BesselY", "BetaDensity",
+    "Betainc", "BetaincDerivative", "Betaincc", "Betaln", "Bitcast", "BitwiseAnd", "BitwiseNot",
+    "BitwiseOr", "BitwiseXor", "Bound", "BroadcastInDim", "Cbrt", "Ceil", "Checkpoint", "Cholesky",
+    "CholeskyTangent", "Clamp", "Complex", "Concatenate", "Conj", "Constant", "Convert", "Copysign",
+    "Cos", "Cosh", "Cumlogsumexp", "Cummax", "Cummin", "Cumprod", "Cumsum", "DType",
+    "DTypeMismatchError", "DebugCallback", "Det", "Digamma", "Div", "DotGeneral", "DynamicSlice",
+    "DynamicUpdateSlice", "Eig", "Eigh", "Eigvals", "Eigvalsh", "Elementwise", "Eq", "Erf", "Erfc",
+    "Erfcinv", "Erfcx", "Erfinv", "Exp", "Exp2", "Expm1", "Exprel", "Fft", "Floor", "FlowHandle",
+    "Gamma", "GammaDensity", "GammaMoment", "Gammainc", "GammaincDerivative", "Gammaincc", "Gather",
+    "Ge", "Gt", "Handle", "HostCallback", "Hypot", "Imag", "IntegerPow", "InternalError",
     "InvalidParameterError", "Iota", "Irfft", "IsFinite", "Le", "Lgamma", "Linear", "LinearSolve",
     "Log", "Log1p", "Log2", "Log10", "LogNdtr", "LogSoftmax", "Logaddexp", "LogicalAnd",
     "LogicalNot", "LogicalOr", "LogicalXor", "Logistic", "Logit", "Lt", "Lu", "LuPermutation",
@@ -314,30 +318,31 @@ __all__ = [
     "Threefry2x32", "TopK", "Transpose", "TriangularSolve", "Turn", "UnknownDTypeError",
     "VectorsSeen", "VectorsVary", "WhileLoop", "Xlog1py", "Xlogy", "Zeta", "abs", "accepted",
     "acos", "acosh", "add", "adjugate", "angle", "annotate", "argmax", "argmin", "argsort", "asin",
-    "asinh", "atan", "atan2", "atanh", "bessel_i", "bessel_ie", "beta_density", "betainc",
-    "betainc_derivative", "betaincc", "betaln", "bfloat16", "bind", "bind_all", "bitcast",
-    "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "bool_", "bound", "broadcast_in_dim",
-    "cbrt", "ceil", "checkpoint", "cholesky", "cholesky_tangent", "clamp", "complex", "complex64",
-    "complex128", "concatenate", "conj", "constant", "convert", "copysign", "cos", "cosh",
-    "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum", "debug_callback", "det", "digamma",
-    "div", "dot_general", "dynamic_slice", "dynamic_update_slice", "eig", "eigh", "eigvals",
-    "eigvalsh", "eq", "erf", "erfc", "erfcinv", "erfcx", "erfinv", "exp", "exp2", "expand_dims",
-    "expm1", "exprel", "eye", "fft", "float16", "float32", "float64", "floor", "full", "gamma",
-    "gamma_density", "gamma_moment", "gammainc", "gammainc_derivative", "gammaincc", "gather", "ge",
-    "gt", "host_callback", "hypot", "imag", "in_front", "int8", "int16", "int32", "int64",
-    "integer_pow", "iota", "irfft", "is_finite", "le", "lgamma", "linear_solve", "log", "log1p",
-    "log2", "log10", "log_ndtr", "log_softmax", "logaddexp", "logical_and", "logical_not",
-    "logical_or", "logical_xor", "logistic", "logit", "lt", "lu", "lu_permutation",
-    "matrix_function", "maximum", "minimum", "mul", "ndtr", "ndtri", "ne", "neg", "nextafter",
-    "optimization_barrier", "pad", "pinv", "pointwise", "polygamma", "polygamma_difference", "pow",
-    "promote", "promote_dtypes", "qr", "random_bits", "random_log_gamma", "real", "reduce_and",
-    "reduce_logsumexp", "reduce_max", "reduce_min", "reduce_or", "reduce_prod", "reduce_sum", "rem",
-    "reshape", "reverse", "rfft", "round", "rsqrt", "same_shape", "scan", "scatter", "scatter_add",
-    "scatter_max", "scatter_min", "scatter_mul", "searchsorted", "select", "sharding_constraint",
-    "shift_left", "shift_right", "sign", "sin", "sinh", "slice", "slogdet", "softmax", "sort",
-    "spectrum", "sqrt", "square", "squeeze", "stop_gradient", "sub", "svd", "svd_quotient",
-    "svd_turns", "svd_values", "svdvals", "switch", "table", "take_along_axis", "tan", "tanh",
-    "threefry2x32", "top_k", "transpose", "triangular_solve", "turn", "uint8", "uint16", "uint32",
-    "uint64", "variable", "vectors_seen", "vectors_vary", "while_loop", "xlog1py", "xlogy", "zeta",
+    "asinh", "atan", "atan2", "atanh", "bessel_i", "bessel_ie", "bessel_j", "bessel_k", "bessel_ke",
+    "bessel_y", "beta_density", "betainc", "betainc_derivative", "betaincc", "betaln", "bfloat16",
+    "bind", "bind_all", "bitcast", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor",
+    "bool_", "bound", "broadcast_in_dim", "cbrt", "ceil", "checkpoint", "cholesky",
+    "cholesky_tangent", "clamp", "complex", "complex64", "complex128", "concatenate", "conj",
+    "constant", "convert", "copysign", "cos", "cosh", "cumlogsumexp", "cummax", "cummin", "cumprod",
+    "cumsum", "debug_callback", "det", "digamma", "div", "dot_general", "dynamic_slice",
+    "dynamic_update_slice", "eig", "eigh", "eigvals", "eigvalsh", "eq", "erf", "erfc", "erfcinv",
+    "erfcx", "erfinv", "exp", "exp2", "expand_dims", "expm1", "exprel", "eye", "fft", "float16",
+    "float32", "float64", "floor", "full", "gamma", "gamma_density", "gamma_moment", "gammainc",
+    "gammainc_derivative", "gammaincc", "gather", "ge", "gt", "host_callback", "hypot", "imag",
+    "in_front", "int8", "int16", "int32", "int64", "integer_pow", "iota", "irfft", "is_finite",
+    "le", "lgamma", "linear_solve", "log", "log1p", "log2", "log10", "log_ndtr", "log_softmax",
+    "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logistic", "logit",
+    "lt", "lu", "lu_permutation", "matrix_function", "maximum", "minimum", "mul", "ndtr", "ndtri",
+    "ne", "neg", "nextafter", "optimization_barrier", "pad", "pinv", "pointwise", "polygamma",
+    "polygamma_difference", "pow", "promote", "promote_dtypes", "qr", "random_bits",
+    "random_log_gamma", "real", "reduce_and", "reduce_logsumexp", "reduce_max", "reduce_min",
+    "reduce_or", "reduce_prod", "reduce_sum", "rem", "reshape", "reverse", "rfft", "round", "rsqrt",
+    "same_shape", "scan", "scatter", "scatter_add", "scatter_max", "scatter_min", "scatter_mul",
+    "searchsorted", "select", "sharding_constraint", "shift_left", "shift_right", "sign", "sin",
+    "sinh", "slice", "slogdet", "softmax", "sort", "spectrum", "sqrt", "square", "squeeze",
+    "stop_gradient", "sub", "svd", "svd_quotient", "svd_turns", "svd_values", "svdvals", "switch",
+    "table", "take_along_axis", "tan", "tanh", "threefry2x32", "top_k", "transpose",
+    "triangular_solve", "turn", "uint8", "uint16", "uint32", "uint64", "variable", "vectors_seen",
+    "vectors_vary", "while_loop", "xlog1py", "xlogy", "zeta",
 ]
 # end generated

@@ -1,16 +1,18 @@
-"""Modified Bessel functions of the first kind, of integer order, plain and scaled by exp(-|x|).
+"""Modified Bessel functions I and K of integer order, plain and without their exponential factor.
 
-Derivatives raise and lower the order, so that they exist to every order, at 0 too. Where x is
-large, the slope of a scaled function is what two nearly equal ones leave; there it is taken from
-the asymptotic series instead. Formulas of Abramowitz & Stegun (1964), chapter 9.
-Read next: ``logarithms.py``.
+Derivatives raise and lower the order, so that they exist to every order, those of I at 0 too. Where
+x is large, the slope of a scaled function is what two nearly equal ones leave; there it is taken
+from the asymptotic series instead. Formulas of Abramowitz & Stegun (1964), chapter 9, and of the
+NIST Digital Library of Mathematical Functions (DLMF), chapter 10. Read next: ``cylinder.py``.
 """
 
 from __future__ import annotations
 
 from math import pi
 
-from tenferro.primitives._checks import integers
+from tenferro.primitives import _bessel_formulas as formulas
+from tenferro.primitives._bessel_formulas import HIGHEST_ORDER
+from tenferro.primitives._checks import integer, integers
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Elementwise, bind
 from tenferro.primitives.arithmetic import abs as absolute
@@ -18,7 +20,9 @@ from tenferro.primitives.arithmetic import rsqrt, sign
 from tenferro.primitives.comparison import gt, select
 from tenferro.primitives.constants import full_like
 
-__all__ = ["BesselI", "BesselIe", "bessel_i", "bessel_ie"]
+__all__ = [
+    "BesselI", "BesselIe", "BesselK", "BesselKe", "bessel_i", "bessel_ie", "bessel_k", "bessel_ke",
+]  # fmt: skip
 
 _MIN_X_OF_ASYMPTOTIC_SERIES = 40.0  # beyond it fifteen terms of the series for large x are enough
 _TERMS = 16
@@ -39,6 +43,13 @@ class BesselI(Elementwise):
             return bessel_i(1, x)
         return (bessel_i(self.order - 1, x) + bessel_i(self.order + 1, x)) * 0.5
 
+    def decompose(self, x: Handle) -> Handle:
+        def formula(x: Handle) -> Handle:
+            scaled = formulas.bessel_i_scaled(self.order, x)
+            return formulas.unscaled(scaled, absolute(x))
+
+        return formulas.widened(formula, x)
+
 
 class BesselIe(Elementwise):
     """y = exp(-|x|) Iₙ(x),   dy = (½ (yₙ₋₁ + yₙ₊₁) - sgn(x) y) dx, with sgn 0 = 0;   real only"""
@@ -55,19 +66,75 @@ class BesselIe(Elementwise):
         far = full_like(x, border)
         is_far = gt(absolute(x), far)
         size = select(is_far, absolute(x), far)
-        beyond = _asymptotic_slope(n, size, border)
+        beyond = _asymptotic_slope(n, size, border, -1, (2 * pi) ** -0.5)
         beyond = beyond if n % 2 else beyond * sign(x)
         raised = bessel_ie(n + 1, x)
         near = (bessel_ie(n - 1, x) + raised) * 0.5 if n else raised
         return select(is_far, beyond, near - sign(x) * y)
 
+    def decompose(self, x: Handle) -> Handle:
+        return formulas.widened(lambda x: formulas.bessel_i_scaled(self.order, x), x)
 
-def _asymptotic_slope(n: int, x: Handle, border: float) -> Handle:
-    """Sum the derivative of Σ_k c_k x^(-k-½), x >= border, term by term: A. & S. (1964), 9.7.1."""
-    coefficients, c = [], (2 * pi) ** -0.5
+
+class BesselK(Elementwise):
+    """y = Kₙ(x),   dy = -½ (Kₙ₋₁(x) + Kₙ₊₁(x)) dx;   real only"""
+
+    key = "std::bessel_k"
+    accepts = "float"
+    order: int = 0
+
+    def __post_init__(self) -> None:
+        self._set(order=_order_of_k(self))
+
+    def derivative(self, x: Handle, y: Handle) -> Handle:
+        if not self.order:
+            return -bessel_k(1, x)
+        return (bessel_k(self.order - 1, x) + bessel_k(self.order + 1, x)) * -0.5
+
+    def decompose(self, x: Handle) -> Handle:
+        def formula(x: Handle) -> Handle:
+            scaled = formulas.bessel_k_scaled(self.order, x)
+            return formulas.unscaled(scaled, -x)
+
+        return formulas.widened(formula, x)
+
+
+class BesselKe(Elementwise):
+    """y = exp(x) Kₙ(x),   dy = (y - ½ (yₙ₋₁ + yₙ₊₁)) dx;   real only"""
+
+    key = "std::bessel_ke"
+    accepts = "float"
+    order: int = 0
+
+    def __post_init__(self) -> None:
+        self._set(order=_order_of_k(self))
+
+    def derivative(self, x: Handle, y: Handle) -> Handle:
+        n, border = self.order, max(_MIN_X_OF_ASYMPTOTIC_SERIES, 4.0 * self.order**2)
+        far = full_like(x, border)
+        is_far = gt(x, far)
+        beyond = _asymptotic_slope(n, select(is_far, x, far), border, 1, (pi / 2) ** 0.5)
+        raised = bessel_ke(n + 1, x)
+        near = y - ((bessel_ke(n - 1, x) + raised) * 0.5 if n else raised)
+        return select(is_far, beyond, near)
+
+    def decompose(self, x: Handle) -> Handle:
+        return formulas.widened(lambda x: formulas.bessel_k_scaled(self.order, x), x)
+
+
+def _order_of_k(op: BesselK | BesselKe) -> int:
+    return integer(op, "order", "no such order", minimum=0, maximum=HIGHEST_ORDER)
+
+
+def _asymptotic_slope(n: int, x: Handle, border: float, turn: int, factor: float) -> Handle:
+    """Sum the derivative of Σ_k c_k x^(-k-½), x >= border, term by term.
+
+    ``turn`` is the sign of a step of the series: -1 for I (A. & S. (1964), 9.7.1), 1 for K (9.7.2).
+    """
+    coefficients, c = [], factor
     for k in range(_TERMS):
         coefficients.append(-(k + 0.5) * c)
-        c *= -(4 * n * n - (2 * k + 1) ** 2) / (8 * (k + 1) * border)
+        c *= turn * (4 * n * n - (2 * k + 1) ** 2) / (8 * (k + 1) * border)
     ratio = border / x
     total = full_like(x, coefficients[-1])
     for c in reversed(coefficients[:-1]):
@@ -110,3 +177,39 @@ def bessel_ie(order: int, x: H) -> H:
     f64[2]
     """
     return bind(BesselIe(order), x)
+
+
+def bessel_k(order: int, x: H) -> H:
+    """Take a modified Bessel function of the second kind, of integer order.
+
+    x: f[*s]   →   y: f[*s]
+
+    Definition   y = Kₙ(x) = ∫₀^∞ exp(-x cosh t) cosh nt dt;   inf at 0, nan for x < 0
+    JVP          dy = -½ (Kₙ₋₁(x) + Kₙ₊₁(x))·dx
+    Raises       DTypeMismatchError: if the operand is complex.
+                 InvalidParameterError: if the order is negative, or above 128.
+    Source       DLMF 10.32.9 and 10.29.1
+
+    >>> from tenferro.primitives import bessel_k, variable
+    >>> bessel_k(0, variable("x", (2,), "f64")).aval
+    f64[2]
+    """
+    return bind(BesselK(order), x)
+
+
+def bessel_ke(order: int, x: H) -> H:
+    """Take a modified Bessel function of the second kind, times exp(x): nothing underflows.
+
+    x: f[*s]   →   y: f[*s]
+
+    Definition   y = exp(x) Kₙ(x)
+    JVP          dy = (yₙ - ½ (yₙ₋₁ + yₙ₊₁))·dx
+    Raises       DTypeMismatchError: if the operand is complex.
+                 InvalidParameterError: if the order is negative, or above 128.
+    Source       DLMF 10.29.1; Abramowitz & Stegun (1964), 9.7.2 where x is large
+
+    >>> from tenferro.primitives import bessel_ke, variable
+    >>> bessel_ke(0, variable("x", (2,), "f64")).aval
+    f64[2]
+    """
+    return bind(BesselKe(order), x)

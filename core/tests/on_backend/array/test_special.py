@@ -14,7 +14,10 @@ from tenferro.tidu import MissingRuleError
 scipy_special = pytest.importorskip("scipy.special")
 inf = np.inf
 X, Y, Z = np.array([0.2, 0.7, 0.5]), np.array([0.3, 0.1, 0.9]), np.array([0.6, 0.4, 0.25])
-ORDERED = {"iv": (2, X), "ive": (1, X), "zeta": (X + 2, Y)}
+ORDERED = {
+    "iv": (2, X), "ive": (1, X), "jv": (1.5, X), "kv": (2, X), "kve": (1, X), "yv": (2, X),
+    "zeta": (X + 2, Y),
+}  # fmt: skip
 PLAIN = ("logsumexp", "softmax", "log_softmax", "multigammaln", "polygamma", "sinc")
 DISPATCHED = sorted(set(tn.special.__all__) - set(PLAIN))
 CONSTANT = ("gammasgn",)

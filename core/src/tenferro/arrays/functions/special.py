@@ -8,8 +8,9 @@ floats stay half floats. Read next: ``logsumexp.py``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import floor as floor_of
+from math import isfinite, pi
 from math import log as ln
-from math import pi
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
@@ -22,6 +23,7 @@ from tenferro.primitives import (
     DType,
     InvalidParameterError,
     bessel,
+    cylinder,
     elementwise,
     float32,
     float64,
@@ -111,6 +113,14 @@ logit = _ufunc("logit", logarithms.logit, "Compute ln(x / (1 − x)).")
 exprel = _ufunc("exprel", logarithms.exprel, "Compute (exp(x) − 1) / x, and 1 at 0.")
 i0e = _ufunc("i0e", lambda x: bessel.bessel_ie(0, x), "Compute exp(−|x|) I₀(x).")
 i1e = _ufunc("i1e", lambda x: bessel.bessel_ie(1, x), "Compute exp(−|x|) I₁(x).")
+j0 = _ufunc("j0", lambda x: cylinder.bessel_j(0, x), "Compute the Bessel function J₀(x).")
+j1 = _ufunc("j1", lambda x: cylinder.bessel_j(1, x), "Compute the Bessel function J₁(x).")
+y0 = _ufunc("y0", lambda x: cylinder.bessel_y(0, x), "Compute the Bessel function Y₀(x).")
+y1 = _ufunc("y1", lambda x: cylinder.bessel_y(1, x), "Compute the Bessel function Y₁(x).")
+k0 = _ufunc("k0", lambda x: bessel.bessel_k(0, x), "Compute the modified Bessel function K₀(x).")
+k1 = _ufunc("k1", lambda x: bessel.bessel_k(1, x), "Compute the modified Bessel function K₁(x).")
+k0e = _ufunc("k0e", lambda x: bessel.bessel_ke(0, x), "Compute exp(x) K₀(x).")
+k1e = _ufunc("k1e", lambda x: bessel.bessel_ke(1, x), "Compute exp(x) K₁(x).")
 i1 = _ufunc("i1", lambda x: bessel.bessel_i(1, x), "Compute the modified Bessel function I₁(x).")
 
 
@@ -296,16 +306,20 @@ def _order(function: str, n: Any, least: int = 0) -> int:
     except (TypeError, ValueError):
         order = -1
     if order < least or order != number:
-        error = InvalidParameterError.of(
-            function,
-            "the order is a parameter without a derivative",
-            got=n,
-            need=f"one integer >= {least}",
-            parameter="order",
-            value=n,
-        )
-        raise at_user_line(error)
+        raise _order_error(function, n, f"one integer >= {least}")
     return order
+
+
+def _order_error(function: str, order: Any, need: str) -> Exception:
+    error = InvalidParameterError.of(
+        function,
+        "the order is a parameter without a derivative",
+        got=order,
+        need=need,
+        parameter="order",
+        value=order,
+    )
+    return at_user_line(error)
 
 
 @covers("polygamma")
@@ -328,6 +342,48 @@ def iv(v: Any, z: Any) -> Array:
 def ive(v: Any, z: Any) -> Array:
     """Compute exp(−|z|) times ``iv``."""
     return bessel.bessel_ie(_order("ive", v), *_real("ive", z))
+
+
+@covers("jv", "jn", ufunc=True)
+def jv(v: Any, z: Any) -> Array:
+    """Compute the Bessel function of the first kind, for one order: v >= 0, or an integer."""
+    order = _real_order("jv", v)
+    (found,) = _real("jv", z)
+    value = cylinder.bessel_j(abs(order), found)
+    return -value if order < 0 and order % 2 else value  # DLMF 10.4.1
+
+
+@covers("yv", "yn", ufunc=True)
+def yv(v: Any, z: Any) -> Array:
+    """Compute the Bessel function of the second kind, for one integer order v >= 0."""
+    return cylinder.bessel_y(_order("yv", v), *_real("yv", z))
+
+
+@covers("kv", "kn", ufunc=True)
+def kv(v: Any, z: Any) -> Array:
+    """Compute the modified Bessel function of the second kind, for one integer order v >= 0."""
+    return bessel.bessel_k(_order("kv", v), *_real("kv", z))
+
+
+@covers("kve", ufunc=True)
+def kve(v: Any, z: Any) -> Array:
+    """Compute exp(z) times ``kv``."""
+    return bessel.bessel_ke(_order("kve", v), *_real("kve", z))
+
+
+def _real_order(function: str, v: Any) -> float:
+    """Return an order that is known while tracing: a number >= 0, or a negative integer.
+
+    Raises InvalidParameterError: for anything else.
+    """
+    number = v._concrete(function) if isinstance(v, Array) else v
+    try:
+        order = float(number)
+    except (TypeError, ValueError):
+        order = float("nan")
+    if not isfinite(order) or (order < 0 and order != floor_of(order)):
+        raise _order_error(function, v, "one number >= 0, or an integer")
+    return order
 
 
 @covers("multigammaln")

@@ -28,7 +28,7 @@ def register(lowerings: Lowerings, xp: Any, find: Find) -> None:
     def bessel_i(op: BesselI, x: Any) -> Any:
         if op.order < 2:
             return find(f"i{op.order}")(x).astype(x.dtype, copy=False)
-        return by_blocks(xp, lambda x: unscaled(xp, scaled(op.order, x), x), x)
+        return by_blocks(xp, lambda x: unscaled(xp, scaled(op.order, x), xp.abs(x)), x)
 
     @lowerings.register(BesselIe)
     def bessel_ie(op: BesselIe, x: Any) -> Any:
@@ -60,7 +60,7 @@ def higher_order(xp: Any, before: Any, value: Any, x: Any, order: int) -> Any:
     return xp.where(is_near, series, value)
 
 
-def unscaled(xp: Any, scaled: Any, x: Any) -> Any:
-    """Multiply by exp(|x|) in two factors, since one may overflow where the product does not."""
-    half = xp.exp(xp.abs(x) / 2)
+def unscaled(xp: Any, scaled: Any, exponent: Any) -> Any:
+    """Multiply by exp(exponent) in two factors: one may overflow where the product does not."""
+    half = xp.exp(exponent / 2)
     return scaled * half * half

@@ -32,4 +32,4 @@ def bessel_ie(op: BesselIe, x: Array) -> Array:
 @lowerings.register(BesselI)
 def bessel_i(op: BesselI, x: Array) -> Array:
     """Take Iₙ(x)."""
-    return widened(lambda x: unscaled(jnp, _scaled(op.order, x), x))(x)
+    return widened(lambda x: unscaled(jnp, _scaled(op.order, x), jnp.abs(x)))(x)
