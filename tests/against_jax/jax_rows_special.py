@@ -4,6 +4,7 @@ from math import factorial
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax_rows import COMPLEX, REAL, Operand, Row
 
 import tenferro as tn
@@ -55,6 +56,37 @@ def bessel_series(order):
     return found
 
 
+def bessel_integral(order, kind):
+    """J, Y or K of an integer order by its integral (DLMF 10.9.2, 10.9.7, 10.32.9)."""
+    nodes, weights = np.polynomial.legendre.leggauss(80)
+    circle, far = np.pi * (nodes + 1) / 2, 4 * (nodes + 1)
+
+    def mean(values):
+        return jnp.sum(values * (weights / 2), -1)
+
+    def found(x):
+        x = x[..., None]
+        if kind == "k":
+            return 8 * mean(jnp.exp(-x * np.cosh(far)) * np.cosh(order * far))
+        phase = x * np.sin(circle) - order * circle
+        if kind == "j":
+            return mean(jnp.cos(phase))
+        grown = np.exp(order * far) + (-1) ** order * np.exp(-order * far)
+        decaying = mean(grown * jnp.exp(-x * np.sinh(far)))
+        return mean(jnp.sin(phase)) - 8 / np.pi * decaying
+
+    return found
+
+
+def scaled(function):
+    return lambda x: jnp.exp(x) * function(x)
+
+
+def ordered(function):
+    """The function of an order, which is fixed, and x."""
+    return lambda order, x: function(x)
+
+
 OF_X_ALONE = "its gradient by a and b is not supported there"
 ROWS = [
     *[row(name, WIDE) for name in "erf erfc expit ndtr log_ndtr i0 i0e i1 i1e sinc".split()],
@@ -84,6 +116,10 @@ ROWS = [
     row("pseudo_huber", AWAY, WIDE, theirs=lambda d, r: d * d * (jnp.sqrt(1 + (r / d) ** 2) - 1)),
     row("iv", AWAY, before=(2,), theirs=lambda v, x: bessel_series(v)(x)),
     row("ive", AWAY, before=(2,), theirs=lambda v, x: bessel_series(v)(x) * jnp.exp(-x)),
+    *[row(f"{kind}{n}", AWAY, theirs=bessel_integral(n, kind)) for kind in "jyk" for n in (0, 1)],
+    *[row(f"{kind}v", AWAY, before=(2,), theirs=ordered(bessel_integral(2, kind))) for kind in "jyk"],
+    *[row(f"k{n}e", AWAY, theirs=scaled(bessel_integral(n, "k"))) for n in (0, 1)],
+    row("kve", AWAY, before=(2,), theirs=ordered(scaled(bessel_integral(2, "k")))),
     row("logsumexp", WIDE),
     row("softmax", WIDE),
     row("log_softmax", WIDE),
