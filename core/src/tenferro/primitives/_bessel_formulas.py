@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import ceil, cos, gamma, pi, prod, sin
-from typing import NamedTuple
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.primitives._dtype import DType, float32
 from tenferro.primitives._handle import Handle
 from tenferro.primitives.arithmetic import abs as absolute
@@ -119,8 +119,7 @@ def _upwards(before: Handle, value: Handle, base: float, steps: int, x: Handle) 
 def _hankel(order: float, x: Handle) -> tuple[Handle, Handle]:
     """Return J and Y of a large argument: DLMF 10.17.3 and 10.17.4."""
     pairs = _precision(x.dtype).pairs
-    even, odd = [1.0], []
-    a = 1.0
+    even, odd, a = [1.0], list[float](), 1.0
     for k in range(1, 2 * pairs):
         a *= (4 * order * order - (2 * k - 1) ** 2) / (8 * k)
         (odd if k % 2 else even).append(a * (-1) ** (k // 2))
