@@ -49,6 +49,7 @@ SLOW = (
     Slow(f"{ON}/rolling", 5, "all transforms of every loop"),
     Slow(f"{ON}/stats/test_distributions.py", 8, "every function of every distribution"),
     Slow(f"{ON}/transforms/test_closures.py", 4, "all pairs of transforms"),
+    Slow(f"{ON}/transforms/test_contract_expression.py", 4, "each in all transforms and dtypes"),
     Slow(f"{ON}/transforms/test_cost.py", 0, "long programs, whose calls are counted"),
     Slow(f"{ON}/transforms/test_derivatives_of_functions.py", 2, "differences of every function"),
     Slow("plugins/numpy_backend/tests/test_growth.py", 3, "long programs, whose calls are counted"),
@@ -95,9 +96,10 @@ XLA_FULL = (
     f"{ON}/array/test_indexing.py",
     f"{ON}/array/test_assignment.py",
 )
-#: Derivatives of every function beside differences, warnings of gauges, patterns and entries of
-#: sparse Jacobians, all pairs of transforms of closures; checks of gradients, rules of users; every
-#: operator and function on every kind of part, and series of every function.
+#: Prepared contractions in all transforms, derivatives of every function beside differences,
+#: warnings of gauges, patterns and entries of sparse Jacobians, all pairs of transforms of
+#: closures; checks of gradients, rules of users; every operator and function on every kind of
+#: part, and series of every function.
 XLA_DEEP = (
     f"{ON}/stats/test_distributions.py::test_derivatives_of_logarithms_are_those_of_differences",
     f"{ON}/stats/test_distributions.py::test_derivatives_by_shapes_far_out",
@@ -109,6 +111,7 @@ XLA_DEEP = (
     "plugins/cupy_backend/tests/test_kernels_on_cpu.py::test_operations_on_the_other_dtypes",
     "plugins/cupy_backend/tests/test_nvrtc.py::test_kernels_of_every_dtype_compile",
     "plugins/cupy_backend/tests/test_kit_on_kernels.py::test_every_primitive",
+    f"{ON}/transforms/test_contract_expression.py",
     f"{ON}/transforms/test_sparse_jacobians.py",
     f"{ON}/transforms/test_closures.py",
     f"{ON}/transforms/test_derivatives_of_functions.py",
@@ -126,6 +129,8 @@ DEEP = (
     f"{ON}/of_scipy/test_interpolate.py::test_derivatives_of_monotone_interpolation",
     f"{ON}/of_scipy/test_ndimage.py::test_derivatives_by_elements_and_places",
     f"{ON}/of_scipy/test_distance.py::test_derivatives_by_both_sets",
+    "tests/solvers/test_tensor_networks.py::test_a_program_finds_what_it_prints",
+    "tests/solvers/test_tensor_networks.py::test_trg_has_onsagers_free_energy_and_two_derivatives",
     f"{ON}/stats/test_distributions.py::test_derivatives_of_logarithms_are_those_of_differences",
     f"{ON}/stats/test_distributions.py::test_derivatives_by_shapes_far_out",
     "plugins/cupy_backend/tests/test_conformance.py::test_every_case_passes",

@@ -148,10 +148,10 @@ if TYPE_CHECKING:
         can_cast, finfo, iinfo, isdtype, promote_types, result_type,
     )
     from tenferro.transforms import (
-        FunctionExplanation, GraphOf, PrimitiveExplanation, SavedFunction, associative_scan,
-        barrier, check_grads, check_primitive, checkpoint, cond, custom_jvp, custom_linear,
-        custom_linear_solve,
-        custom_root, custom_vjp, debug, debug_nans, eval_shape, explain, export, fori_loop,
+        ContractExpression, FunctionExplanation, GraphOf, PrimitiveExplanation, SavedFunction,
+        associative_scan, barrier, check_grads, check_primitive, checkpoint, cond,
+        contract_expression, custom_jvp, custom_linear, custom_linear_solve, custom_root,
+        custom_vjp, debug, debug_nans, eval_shape, explain, export, fori_loop,
         from_local, grad, graph_of, hessian, host_callback, hvp, jacfwd, jacobian,
         jacrev, jet, jit, jvp, linearize, load_arrays, load_exported, load_graph, map, mesh, name,
         offload, revolve, save_arrays, save_graph, scan,
@@ -307,13 +307,14 @@ else:
             "arrays.functions.data_types": "can_cast finfo iinfo isdtype promote_types result_type",
             "primitives": "Mesh",
             "transforms": (
-                "FunctionExplanation GraphOf PrimitiveExplanation SavedFunction associative_scan "
-                "barrier check_grads check_primitive checkpoint cond custom_jvp custom_linear "
-                "custom_linear_solve custom_root custom_vjp debug debug_nans eval_shape explain "
-                "export fori_loop from_local grad graph_of hessian host_callback hvp jacfwd "
-                "jacobian jacrev jet jit jvp linearize load_arrays load_exported load_graph map "
-                "mesh name offload revolve save_arrays save_graph scan shard sharding_constraint "
-                "sparsity stop_gradient switch trace value_and_grad vjp vmap while_loop"
+                "ContractExpression FunctionExplanation GraphOf PrimitiveExplanation SavedFunction "
+                "associative_scan barrier check_grads check_primitive checkpoint cond "
+                "contract_expression custom_jvp custom_linear custom_linear_solve custom_root "
+                "custom_vjp debug debug_nans eval_shape explain export fori_loop from_local grad "
+                "graph_of hessian host_callback hvp jacfwd jacobian jacrev jet jit jvp linearize "
+                "load_arrays load_exported load_graph map mesh name offload revolve save_arrays "
+                "save_graph scan shard sharding_constraint sparsity stop_gradient switch trace "
+                "value_and_grad vjp vmap while_loop"
             ),
         },
         _other,
@@ -336,8 +337,8 @@ __all__ = [
     "ArgumentIndexError", "ArgumentNumberError", "ArgumentOverflowError", "ArgumentTypeError",
     "ArgumentValueError", "Array", "Aval", "AxisError", "BackendConflictError", "BackendError",
     "BatchAxisError", "BatchingWarning", "BodyError", "BorrowedWriteError", "BrokenPassError",
-    "CapturedAssignmentError", "ConcretizationError", "CopyAssignmentWarning", "DType",
-    "DTypeMismatchError", "DecompositionCycleError", "DeviceUnavailableError",
+    "CapturedAssignmentError", "ConcretizationError", "ContractExpression", "CopyAssignmentWarning",
+    "DType", "DTypeMismatchError", "DecompositionCycleError", "DeviceUnavailableError",
     "DifferentiationError", "DifferentiationInputError", "DuplicateInputError", "DuplicateWrtError",
     "FileAccessError", "FunctionExplanation", "GaugeWarning", "GradientCheckError", "GraphError",
     "GraphOf", "GraphTooLargeError", "ImmutableArrayError", "IndexKindError", "InternalError",
@@ -366,26 +367,26 @@ __all__ = [
     "bitwise_xor", "block", "bool", "bool_", "broadcast_arrays", "broadcast_to", "can_cast", "cbrt",
     "ceil", "check_grads", "check_primitive", "checkpoint", "choose", "clip", "column_stack",
     "complex64", "complex128", "compress", "concat", "concatenate", "cond", "conj", "conjugate",
-    "convolve", "copy", "copysign", "copyto", "corrcoef", "correlate", "cos", "cosh",
-    "count_nonzero", "cov", "cross", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum",
-    "custom_jvp", "custom_linear", "custom_linear_solve", "custom_root", "custom_vjp", "debug",
-    "debug_nans", "deg2rad", "degrees", "delete", "diag", "diag_indices", "diag_indices_from",
-    "diagflat", "diagonal", "diff", "digitize", "distributed", "divide", "divmod", "dot", "dsplit",
-    "dstack", "e", "ediff1d", "einsum", "einsum_path", "empty", "empty_like", "equal", "erf",
-    "eval_shape", "evaluate", "exp", "exp2", "expand_dims", "expit", "explain", "expm1", "export",
-    "extract", "eye", "fabs", "fft", "fill_diagonal", "finfo", "fix", "flatnonzero", "flip",
-    "fliplr", "flipud", "float16", "float32", "float64", "float_power", "floor", "floor_divide",
-    "fmax", "fmin", "fmod", "fori_loop", "frexp", "from_dlpack", "from_local", "fromfunction",
-    "full", "full_like", "gcd", "geomspace", "grad", "gradient", "graph_of", "greater",
-    "greater_equal", "heaviside", "hessian", "histogram", "histogram2d", "histogram_bin_edges",
-    "histogramdd", "host", "host_callback", "hsplit", "hstack", "hvp", "hypot", "i0", "identity",
-    "iinfo", "imag", "indices", "inf", "inner", "insert", "int8", "int16", "int32", "int64",
-    "integrate", "interp", "interpolate", "intersect1d", "invert", "isclose", "iscomplex",
-    "iscomplexobj", "isdtype", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf",
-    "isreal", "isrealobj", "ix_", "jacfwd", "jacobian", "jacrev", "jet", "jit", "jvp", "kron",
-    "lcm", "ldexp", "left_shift", "less", "less_equal", "lexsort", "linalg", "linearize",
-    "linspace", "load_arrays", "load_exported", "load_graph", "log", "log1p", "log2", "log10",
-    "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor",
+    "contract_expression", "convolve", "copy", "copysign", "copyto", "corrcoef", "correlate", "cos",
+    "cosh", "count_nonzero", "cov", "cross", "cumprod", "cumsum", "cumulative_prod",
+    "cumulative_sum", "custom_jvp", "custom_linear", "custom_linear_solve", "custom_root",
+    "custom_vjp", "debug", "debug_nans", "deg2rad", "degrees", "delete", "diag", "diag_indices",
+    "diag_indices_from", "diagflat", "diagonal", "diff", "digitize", "distributed", "divide",
+    "divmod", "dot", "dsplit", "dstack", "e", "ediff1d", "einsum", "einsum_path", "empty",
+    "empty_like", "equal", "erf", "eval_shape", "evaluate", "exp", "exp2", "expand_dims", "expit",
+    "explain", "expm1", "export", "extract", "eye", "fabs", "fft", "fill_diagonal", "finfo", "fix",
+    "flatnonzero", "flip", "fliplr", "flipud", "float16", "float32", "float64", "float_power",
+    "floor", "floor_divide", "fmax", "fmin", "fmod", "fori_loop", "frexp", "from_dlpack",
+    "from_local", "fromfunction", "full", "full_like", "gcd", "geomspace", "grad", "gradient",
+    "graph_of", "greater", "greater_equal", "heaviside", "hessian", "histogram", "histogram2d",
+    "histogram_bin_edges", "histogramdd", "host", "host_callback", "hsplit", "hstack", "hvp",
+    "hypot", "i0", "identity", "iinfo", "imag", "indices", "inf", "inner", "insert", "int8",
+    "int16", "int32", "int64", "integrate", "interp", "interpolate", "intersect1d", "invert",
+    "isclose", "iscomplex", "iscomplexobj", "isdtype", "isfinite", "isin", "isinf", "isnan",
+    "isneginf", "isposinf", "isreal", "isrealobj", "ix_", "jacfwd", "jacobian", "jacrev", "jet",
+    "jit", "jvp", "kron", "lcm", "ldexp", "left_shift", "less", "less_equal", "lexsort", "linalg",
+    "linearize", "linspace", "load_arrays", "load_exported", "load_graph", "log", "log1p", "log2",
+    "log10", "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor",
     "logistic", "logspace", "map", "mask_indices", "matmul", "matrix_transpose", "matvec", "max",
     "maximum", "may_share_memory", "mean", "median", "mesh", "meshgrid", "min", "minimum", "mod",
     "modf", "moveaxis", "multiply", "name", "nan", "nan_to_num", "nanargmax", "nanargmin",

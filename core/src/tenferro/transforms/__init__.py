@@ -3,6 +3,7 @@
 Read in this order: ``recording/record``, ``recording/run_or_record``, ``derivatives/grad``,
 ``derivatives/jvp``, ``compilation/jit``, ``batching/batch``, ``batching/vmap``,
 ``derivatives/jacobian``, ``derivatives/hessian``, ``control/body``, ``control/scan``,
+``contractions/expression``,
 ``inspection/look``, ``inspection/explain``, ``checking/gauge``, ``checking/check``,
 ``custom_rules/call``, ``inspection/debug_nans``. A file is loaded when one of its names is asked
 for: a program that only differentiates has no use for the others.
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from tenferro.transforms.checking.primitive import LawResult, PrimitiveCheck, check_primitive
     from tenferro.transforms.compilation.jit import Jitted, jit
     from tenferro.transforms.compilation.recorded import RecordedProgram, record_program
+    from tenferro.transforms.contractions.expression import ContractExpression, contract_expression
     from tenferro.transforms.control.associative_scan import associative_scan
     from tenferro.transforms.control.checkpoint import barrier, checkpoint, name
     from tenferro.transforms.control.cond import cond, switch
@@ -89,6 +91,7 @@ else:
             "checking.primitive": "LawResult PrimitiveCheck check_primitive",
             "compilation.jit": "Jitted jit",
             "compilation.recorded": "RecordedProgram record_program",
+            "contractions.expression": "ContractExpression contract_expression",
             "control.associative_scan": "associative_scan",
             "control.checkpoint": "barrier checkpoint name",
             "control.cond": "cond switch",
@@ -133,19 +136,19 @@ else:
 # generated: public names
 __all__ = [
     "ArgumentNumberError", "BatchAxisError", "BatchingWarning", "BodyError", "BorrowedWriteError",
-    "DifferentiationInputError", "FileAccessError", "FunctionExplanation", "GaugeWarning",
-    "GradientCheckError", "GraphOf", "GraphTooLargeError", "Jitted", "KitNotInstalledError",
-    "LawResult", "LinearMap", "NonFiniteError", "NonScalarOutputError", "PartialTranspose",
-    "PrimitiveCheck", "PrimitiveCheckError", "PrimitiveExplanation", "RecordedProgram",
-    "SavedFunction", "SparseResultError", "TangentMismatchError", "UnknownPrimitiveError",
-    "associative_scan", "barrier", "batch", "check_grads", "check_primitive", "checkpoint", "cond",
-    "custom_jvp", "custom_linear", "custom_linear_solve", "custom_root", "custom_vjp", "debug",
-    "debug_nans", "eval_shape", "explain", "export", "fori_loop", "from_local", "grad", "graph_of",
-    "hessian", "host_callback", "hvp", "jacfwd", "jacobian", "jacrev", "jet", "jit", "jvp",
-    "linearize", "load_arrays", "load_exported", "load_graph", "map", "mesh", "name", "offload",
-    "record_program", "revolve", "save_arrays", "save_graph", "scan", "shard",
-    "sharding_constraint", "sparsity", "stop_gradient", "switch", "trace", "value_and_grad", "vjp",
-    "vmap", "while_loop",
+    "ContractExpression", "DifferentiationInputError", "FileAccessError", "FunctionExplanation",
+    "GaugeWarning", "GradientCheckError", "GraphOf", "GraphTooLargeError", "Jitted",
+    "KitNotInstalledError", "LawResult", "LinearMap", "NonFiniteError", "NonScalarOutputError",
+    "PartialTranspose", "PrimitiveCheck", "PrimitiveCheckError", "PrimitiveExplanation",
+    "RecordedProgram", "SavedFunction", "SparseResultError", "TangentMismatchError",
+    "UnknownPrimitiveError", "associative_scan", "barrier", "batch", "check_grads",
+    "check_primitive", "checkpoint", "cond", "contract_expression", "custom_jvp", "custom_linear",
+    "custom_linear_solve", "custom_root", "custom_vjp", "debug", "debug_nans", "eval_shape",
+    "explain", "export", "fori_loop", "from_local", "grad", "graph_of", "hessian", "host_callback",
+    "hvp", "jacfwd", "jacobian", "jacrev", "jet", "jit", "jvp", "linearize", "load_arrays",
+    "load_exported", "load_graph", "map", "mesh", "name", "offload", "record_program", "revolve",
+    "save_arrays", "save_graph", "scan", "shard", "sharding_constraint", "sparsity",
+    "stop_gradient", "switch", "trace", "value_and_grad", "vjp", "vmap", "while_loop",
 ]
 # end generated
 # fmt: on

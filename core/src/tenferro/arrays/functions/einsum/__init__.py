@@ -15,7 +15,7 @@ from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.einsum import _order
 from tenferro.arrays.functions.einsum._cost import PathInfo
-from tenferro.arrays.functions.einsum._steps import EinsumProgram, program_of
+from tenferro.arrays.functions.einsum._steps import EinsumOperation, EinsumProgram, program_of
 from tenferro.arrays.functions.einsum._subscripts import (
     Subscripts,
     Written,
@@ -64,8 +64,9 @@ def einsum(
     Convention   a label may repeat in an operand (the diagonal) and stand in any number of
                  operands; in the output it stands once: `np.diag` makes a diagonal matrix.
                  The interleaved form is einsum(x, [0, 1], z, [1, 2], [0, 2])
-    Orders       operands are contracted in pairs; ``optimize`` is a path, or a method of
-                 opt_einsum; True and False mean "auto". ``order`` changes nothing
+    Orders       operands are contracted in pairs; ``optimize`` is a path, a method of
+                 opt_einsum, "cotengra" or "cotengra:PRESET" where that is installed, or an
+                 optimizer object of either; True and False mean "auto". ``order`` changes nothing
     Raises       ShapeMismatchError: if a label has two sizes, or an operand has another rank than
                  its term; InvalidParameterError: for other faults of the subscripts or the path
 
@@ -79,18 +80,15 @@ def einsum(
         raise at_user_line(ValueError(f"einsum: order must be one of {_ORDERS}"))
     subscripts, given = _split_arguments(operands)
     arrays = [as_array(x) for x in given]
-    kind = _common(arrays, dtype, casting)
+    kind = common_dtype(arrays, dtype, casting)
     plan = _plan(subscripts, tuple([x.key.aval for x in arrays]), kind, optimize)
     empty = _empty(plan.expression)
     if empty is not None:
         found = Array(constant(0, kind, empty).key)
     else:
-        values: list[Any] = [cast(x, kind) for x in arrays]
-        for operation, inputs in plan.steps.lines:
-            values.append(bind(operation, *[values[i] for i in inputs]))
-        found = values[plan.steps.result]
+        found = run(plan.steps.lines, [cast(x, kind) for x in arrays])[plan.steps.result]
     if out is not None:
-        return _into(out, found, casting)
+        return into(out, found, casting)
     return another_handle(found)  # an operand's own handle may be rebound by an assignment
 
 
@@ -109,10 +107,9 @@ def einsum_path(*operands: Any, optimize: Any = True) -> tuple[list[Any], PathIn
     """
     subscripts, given = _split_arguments(operands)
     arrays = [as_array(x) for x in given]
-    kind = _common(arrays, None, "safe")
+    kind = common_dtype(arrays, None, "safe")
     plan = _plan(subscripts, tuple([x.key.aval for x in arrays]), kind, optimize)
-    path = _positions(plan.steps.tree, len(arrays))
-    return ["einsum_path", *path], PathInfo(plan.expression, plan.steps.pairs)
+    return path_of(plan.steps.tree, len(arrays)), PathInfo(plan.expression, plan.steps.pairs)
 
 
 def _split_arguments(operands: Sequence[Any]) -> tuple[str | Written, Sequence[Any]]:
@@ -133,7 +130,7 @@ def _split_arguments(operands: Sequence[Any]) -> tuple[str | Written, Sequence[A
     )
 
 
-def _common(arrays: Sequence[Array], dtype: Any, casting: str) -> DType:
+def common_dtype(arrays: Sequence[Array], dtype: Any, casting: str) -> DType:
     """Return the dtype in which everything is computed."""
     kinds = [x.key.aval.dtype for x in arrays]
     found: DType = kinds[0]
@@ -172,16 +169,25 @@ def _empty(expression: Subscripts) -> Shape | None:
     return tuple(sizes[label] for label in expression.output)
 
 
-def _positions(pairs: Sequence[tuple[int, int]], count: int) -> list[tuple[int, ...]]:
-    """Return the pairs as positions among the remaining operands, as NumPy and opt_einsum do."""
+def run(lines: Sequence[EinsumOperation], operands: Sequence[Array]) -> list[Array]:
+    """Apply the operations of a program; return the operands and all results."""
+    values: list[Any] = [*operands]
+    for operation, inputs in lines:
+        values.append(bind(operation, *[values[i] for i in inputs]))
+    return values
+
+
+def path_of(pairs: Sequence[tuple[int, int]], count: int) -> list[Any]:
+    """Return the pairs as NumPy writes a path: positions among the remaining operands."""
     left, path = list(range(count)), []
     for number, pair in enumerate(pairs):
         path.append(tuple(sorted(left.index(i) for i in pair)))
         left = [i for i in left if i not in pair] + [count + number]
-    return path or [tuple(left)]
+    return ["einsum_path", *(path or [tuple(left)])]
 
 
-def _into(out: Any, result: Array, casting: str) -> Array:
+def into(out: Any, result: Array, casting: str) -> Array:
+    """Assign the result to the array `out`, and return that."""
     target = destination(out, "einsum")
     assert target is not None
     if target.shape != result.shape:

@@ -1,9 +1,9 @@
 """In which order operands are contracted in pairs.
 
-Two operands leave no choice. For more, ``_search.py`` or ``opt_einsum`` (Smith and Gray,
-*opt_einsum*, JOSS 3(26) 753, 2018; it is imported then) chooses a path, or the user gives one; a
-step of three or more operands is contracted in pairs too. Positions become numbers that stay:
-operands are 0 … n-1, and the result of pair p is n + p. Read next: ``_steps.py``.
+Two operands leave no choice. For more, the user gives a path, or ``_search.py``, ``opt_einsum``
+(Smith and Gray, *opt_einsum*, JOSS 3(26) 753, 2018) or ``cotengra`` finds one; the libraries are
+imported then. A step of three or more operands is contracted in pairs too. Positions become numbers
+that stay: operands are 0 … n-1, and the result of pair p is n + p. Read next: ``_steps.py``.
 """
 
 from __future__ import annotations
@@ -72,16 +72,42 @@ def order(inputs: Sets, output: frozenset[Label], sizes: dict[Label, int], chose
 def _found(
     inputs: Sets, output: frozenset[Label], sizes: dict[Label, int], chosen: Any
 ) -> Sequence[Sequence[int]]:
-    """Return the path that opt_einsum finds."""
-    paths = import_module("opt_einsum.paths")
+    """Return the path that opt_einsum, cotengra or an optimizer object finds."""
     method, limit = chosen if isinstance(chosen, tuple) else (chosen, None)
-    try:
-        search = method if callable(method) else paths.get_path_fn(method)
-    except KeyError:
-        raise _no_path(method, "opt_einsum knows no such method") from None
+    search = method if callable(method) else _search_named(method)
     limit = None if limit is None else int(limit)
     found: Sequence[Sequence[int]] = search(list(inputs), output, sizes, limit)
     return found
+
+
+def _search_named(method: str) -> Any:
+    """Return the function that searches a path by this name."""
+    library, _, preset = method.partition(":")
+    if library == "cotengra":
+        return _search_of_cotengra(method, preset or "auto")
+    try:
+        return import_module("opt_einsum.paths").get_path_fn(method)
+    except KeyError:
+        raise _no_path(method, "opt_einsum knows no such method") from None
+
+
+def _search_of_cotengra(method: str, preset: str) -> Any:
+    """Return a search by a preset of cotengra (J. Gray, S. Kourtis, Quantum 5 (2021) 410)."""
+    try:
+        cotengra = import_module("cotengra")
+    except ModuleNotFoundError:
+        raise _no_path(method, "cotengra is not installed") from None
+
+    def search(inputs: Any, output: Any, sizes: dict[Label, int], limit: int | None) -> Any:
+        terms = [tuple(sorted(labels, key=str)) for labels in inputs]
+        try:
+            return cotengra.array_contract_path(
+                terms, tuple(sorted(output, key=str)), size_dict=sizes, optimize=preset
+            )
+        except KeyError:
+            raise _no_path(method, "cotengra knows no such preset") from None
+
+    return search
 
 
 class _Pairing:
@@ -147,7 +173,8 @@ def _no_path(value: object, fact: str) -> Exception:
         "einsum",
         f"`optimize` is not a way to contract these operands: {fact}",
         got=f"optimize={value!r}",
-        need="True, False, a method of opt_einsum such as 'greedy', (method, limit), or a path",
+        need="True, False, a method of opt_einsum such as 'greedy', 'cotengra' or "
+        "'cotengra:PRESET' where it is installed, (method, limit), an optimizer, or a path",
         parameter="optimize",
         value=value,
     )

@@ -55,7 +55,7 @@ class EinsumProgram(NamedTuple):
     pairs: tuple[Pair, ...]
 
 
-class _Term(NamedTuple):
+class Term(NamedTuple):
     """A value and the labels of its axes."""
 
     value: int
@@ -76,6 +76,20 @@ def program_of(expression: Subscripts, dtype: DType, chosen: Any) -> EinsumProgr
         pairs.append(Pair(terms[i].labels, terms[j].labels, terms[-1].labels))
     result = writer.arranged(terms[-1], expression.output)
     return EinsumProgram(tuple(writer.lines), result, tree.pairs, tuple(pairs))
+
+
+class Prepared(NamedTuple):
+    """Operands that lost what they alone have: the operations, and the terms that are left."""
+
+    lines: tuple[EinsumOperation, ...]
+    terms: tuple[Term, ...]
+
+
+def prepared_of(expression: Subscripts, dtype: DType) -> Prepared:
+    """Write only the steps that concern one operand each; what is left has no label twice."""
+    writer = _Writer(expression, dtype)
+    terms = writer.prepared()
+    return Prepared(tuple(writer.lines), tuple(terms))
 
 
 class _Use(NamedTuple):
@@ -120,15 +134,15 @@ class _Writer:
 
     # ---- one operand ---------------------------------------------------------------------------
 
-    def prepared(self) -> list[_Term]:
+    def prepared(self) -> list[Term]:
         """Prepare the operands: take diagonals and sum the labels that only one operand has."""
         inputs, output = self.expression.inputs, self.expression.output
-        terms = [self.diagonals(self.squeezed(_Term(i, x))) for i, x in enumerate(inputs)]
+        terms = [self.diagonals(self.squeezed(Term(i, x))) for i, x in enumerate(inputs)]
         owners = Counter(label for term in terms for label in term.labels)
         owners.update(set(output))
         return [self.summed(term, owners) for term in terms]
 
-    def squeezed(self, term: _Term) -> _Term:
+    def squeezed(self, term: Term) -> Term:
         """Drop axes of size 1 whose label has another size elsewhere, since these only
         broadcast.
         """
@@ -137,15 +151,15 @@ class _Writer:
         if len(kept) == len(shape):
             return term
         value = self.write(Reshape(tuple(shape[i] for i in kept)), term.value)
-        return _Term(value, tuple(term.labels[i] for i in kept))
+        return Term(value, tuple(term.labels[i] for i in kept))
 
-    def diagonals(self, term: _Term) -> _Term:
+    def diagonals(self, term: Term) -> Term:
         for label, count in Counter(term.labels).items():
             if count > 1:
                 term = self.diagonal(term, label, count)
         return term
 
-    def diagonal(self, term: _Term, label: Label, count: int) -> _Term:
+    def diagonal(self, term: Term, label: Label, count: int) -> Term:
         """Take the diagonal of all axes of a label: every stride-th element of the merged axes."""
         others = tuple(x for x in term.labels if x != label)
         places = [i for i, x in enumerate(term.labels) if x != label]
@@ -156,7 +170,7 @@ class _Writer:
         value = self.write(Reshape(merged), value)
         steps = (*[1] * len(others), stride)
         value = self.write(Slice((*zeros, 0), merged, steps), value)
-        return _Term(value, (*others, label))
+        return Term(value, (*others, label))
 
     def stride(self, label: Label, count: int) -> int:
         return sum(self.size[label] ** power for power in range(count))
@@ -166,7 +180,7 @@ class _Writer:
             return value
         return self.write(Transpose(tuple(places)), value)
 
-    def summed(self, term: _Term, owners: Counter[Label]) -> _Term:
+    def summed(self, term: Term, owners: Counter[Label]) -> Term:
         """Sum over the labels that no other term has."""
         own = {x for x in term.labels if owners[x] == 1}
         if not own:
@@ -174,11 +188,11 @@ class _Writer:
         axes = tuple(i for i, x in enumerate(term.labels) if x in own)
         reduce = ReduceOr if self.dtype.is_bool else ReduceSum
         kept = tuple(x for x in term.labels if x not in own)
-        return _Term(self.write(reduce(axes), term.value), kept)
+        return Term(self.write(reduce(axes), term.value), kept)
 
     # ---- two terms -----------------------------------------------------------------------------
 
-    def contracted(self, a: _Term, b: _Term, use: _Use, wanted: Labels | None) -> _Term:
+    def contracted(self, a: Term, b: Term, use: _Use, wanted: Labels | None) -> Term:
         """Contract a pair; ``wanted`` is the final order of the axes, if this is the last pair."""
         left, right = set(a.labels), set(b.labels)
         if left & right <= use.kept and (left <= right or right <= left):
@@ -187,9 +201,9 @@ class _Writer:
         fits = [_stands_in_blocks(x, use) if wanted is None else x == wanted for x in candidates]
         if fits[1] and not fits[0]:
             a, b, candidates = b, a, candidates[::-1]
-        return _Term(self.dot(a, b, candidates[0], use), candidates[0])
+        return Term(self.dot(a, b, candidates[0], use), candidates[0])
 
-    def product_labels(self, a: _Term, b: _Term, use: _Use, wanted: Labels | None) -> Labels:
+    def product_labels(self, a: Term, b: Term, use: _Use, wanted: Labels | None) -> Labels:
         """Return the labels of a product: batch labels, free ones of a, free ones of b."""
         shared = [
             x for x in wanted or a.labels if x in a.labels and x in b.labels and x in use.kept
@@ -197,7 +211,7 @@ class _Writer:
         free = [x for term in (a, b) for x in term.labels if x in use.kept and x not in shared]
         return (*shared, *free)
 
-    def dot(self, a: _Term, b: _Term, labels: Labels, use: _Use) -> int:
+    def dot(self, a: Term, b: Term, labels: Labels, use: _Use) -> int:
         batch = [x for x in labels if x in a.labels and x in b.labels]
         contracted = [x for x in a.labels if x in b.labels and x not in use.kept]
         left, right, left_batch, right_batch = [
@@ -211,15 +225,15 @@ class _Writer:
         counts = [self.write(Convert(int64), term.value) for term in (a, b)]
         return self.write(Convert(bool_), self.write(operation, *counts))
 
-    def multiplied(self, a: _Term, b: _Term, wanted: Labels | None) -> _Term:
+    def multiplied(self, a: Term, b: Term, wanted: Labels | None) -> Term:
         """Multiply elementwise; one of the two terms has all labels."""
         larger = a.labels if len(a.labels) >= len(b.labels) else b.labels
         labels = larger if wanted is None else wanted
         values = [self.expanded(term, labels) for term in (a, b)]
         operation = LogicalAnd() if self.dtype.is_bool else Mul()
-        return _Term(self.write(operation, *values), labels)
+        return Term(self.write(operation, *values), labels)
 
-    def expanded(self, term: _Term, labels: Labels) -> int:
+    def expanded(self, term: Term, labels: Labels) -> int:
         """Broadcast the term to more axes, in this order."""
         if term.labels == labels:
             return term.value
@@ -232,7 +246,7 @@ class _Writer:
 
     # ---- the result ----------------------------------------------------------------------------
 
-    def arranged(self, term: _Term, output: Labels) -> int:
+    def arranged(self, term: Term, output: Labels) -> int:
         """Transpose the axes to the order of the output."""
         return self.transposed(term.value, [term.labels.index(x) for x in output])
 

@@ -1,0 +1,1 @@
+"""Tensor networks and their derivatives, each beside an independent result; see README.md."""

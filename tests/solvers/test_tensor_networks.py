@@ -1,0 +1,59 @@
+"""Each program of `examples/tensor_networks` beside an independent result."""
+
+import numpy as np
+import pytest
+from tensor_networks import mps, trg
+
+import tenferro as tn
+
+
+def difference(f, x, direction, step=1e-5):
+    """The derivative along a direction, by central differences."""
+    return (float(f(x + step * direction)) - float(f(x - step * direction))) / (2 * step)
+
+
+def test_trg_has_onsagers_free_energy_and_two_derivatives():
+    """Far from the transition, where eight values are enough."""
+    log_z = lambda beta: trg.log_z(beta, bond=8, steps=8)  # noqa: E731
+    slope = tn.grad(log_z)
+    found = [float(f(0.2)) for f in (log_z, slope, tn.grad(slope))]
+    exact = [trg.onsager(0.2, order) for order in range(3)]
+    np.testing.assert_allclose(found[0], exact[0], rtol=1e-6)
+    np.testing.assert_allclose(found[1], exact[1], rtol=1e-4)
+    np.testing.assert_allclose(found[2], exact[2], rtol=1e-3)
+
+
+def test_a_variational_mps_reaches_the_energy_of_free_fermions():
+    _, found = mps.ground_state(1.0, 0.8, sites=6, bond=4, steps=150)
+    exact = mps.exact_energy(1.0, 0.8, 6)
+    assert -1e-10 < found - exact < 1e-4
+    np.testing.assert_allclose(exact, exact_by_diagonalization(1.0, 0.8, 6), rtol=1e-12)
+
+
+def exact_by_diagonalization(j, h, sites):
+    """The lowest eigenvalue of the chain's matrix."""
+    at = lambda x, i: np.kron(np.kron(np.eye(2**i), x), np.eye(2 ** (sites - 1 - i)))  # noqa: E731
+    bonds = sum(at(mps.Z, i) @ at(mps.Z, i + 1) for i in range(sites - 1))
+    return np.linalg.eigvalsh(-j * bonds - h * sum(at(mps.X, i) for i in range(sites)))[0]
+
+
+def test_the_gradient_of_the_energy_of_an_mps_is_that_of_differences():
+    rng = np.random.default_rng(1)
+    tensors, direction = rng.normal(size=(2, 5, 3, 2, 3))
+    energy = lambda x: mps.energy(x, np.asarray(mps.operator(1.0, 0.7)))  # noqa: E731
+    slope = np.sum(tn.grad(energy)(tensors) * direction)
+    np.testing.assert_allclose(slope, difference(energy, tensors, direction), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "program, bounds",
+    [
+        (trg, [[1e-4, 1e-3, 1e-2], [1e-4, 1e-3, 1e-2], [1e-3, 1e-3, 1e-2]]),
+        (mps, [1e-4, 1e-4, 1e-4]),
+    ],
+    ids=lambda x: getattr(x, "__name__", ""),
+)
+def test_a_program_finds_what_it_prints(program, bounds):
+    errors = program.main()
+    assert np.shape(errors) == np.shape(bounds)
+    assert np.all(np.abs(errors) < bounds)
