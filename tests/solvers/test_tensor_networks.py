@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tensor_networks import mps, trg
+from tensor_networks import block_sparse, mps, peps, trg
 
 import tenferro as tn
 
@@ -45,11 +45,35 @@ def test_the_gradient_of_the_energy_of_an_mps_is_that_of_differences():
     np.testing.assert_allclose(slope, difference(energy, tensors, direction), rtol=1e-6)
 
 
+def test_the_gradient_of_the_energy_of_a_peps_is_that_of_differences():
+    tensors = peps.start()
+    vector = np.concatenate([x.ravel() for x in tensors])
+    direction = np.random.default_rng(2).normal(size=vector.shape)
+    energy = lambda vector: peps.energy(peps.split(np.asarray(vector)))  # noqa: E731
+    slope = np.concatenate([np.ravel(x) for x in tn.grad(peps.energy)(tensors)]) @ direction
+    np.testing.assert_allclose(slope, difference(energy, vector, direction), rtol=1e-5)
+
+
+def test_blocks_have_the_values_and_gradients_of_dense_tensors():
+    value, gradient = block_sparse.main()
+    assert value < 1e-13
+    assert gradient < 1e-12
+
+
+def test_a_contraction_of_blocks_is_that_of_dense_tensors():
+    a, b = block_sparse.operands()
+    found = block_sparse.contract(a, b, 1)
+    want = np.tensordot(block_sparse.dense(a), block_sparse.dense(b), 1)
+    np.testing.assert_allclose(block_sparse.dense(found), want, atol=1e-13)
+    assert sum(x.size for x in found.blocks.values()) < want.size / 2
+
+
 @pytest.mark.parametrize(
     "program, bounds",
     [
         (trg, [[1e-4, 1e-3, 1e-2], [1e-4, 1e-3, 1e-2], [1e-3, 1e-3, 1e-2]]),
         (mps, [1e-4, 1e-4, 1e-4]),
+        (peps, [1e-5, 1e-3]),
     ],
     ids=lambda x: getattr(x, "__name__", ""),
 )
