@@ -81,8 +81,10 @@ def singular_values(a, count):
 
 def dense(a):
     """The tensor with its zeros."""
-    starts = [dict(zip([q for q, _ in x.sectors], np.cumsum([0, *[n for _, n in x.sectors]]), strict=False))
-              for x in a.axes]  # fmt: skip
+    starts = []
+    for axis in a.axes:
+        charges, sizes = zip(*axis.sectors, strict=True)
+        starts.append(dict(zip(charges, np.cumsum([0, *sizes[:-1]]), strict=True)))
     full = np.zeros([sum(n for _, n in x.sectors) for x in a.axes])
     for charges, block in a.blocks.items():
         corner = [starts[i][q] for i, q in enumerate(charges)]
@@ -103,7 +105,7 @@ def operands():
 
 
 def main():
-    """Print how much is stored, and errors of value and gradient beside dense ones; return these."""
+    """Print how much is stored, and the errors of value and gradient; return these."""
     a, b = operands()
     x, y = dense(a), dense(b)
     u, s, vh = np.linalg.svd(np.tensordot(x, y, 1).reshape(70, 70), full_matrices=False)
