@@ -57,9 +57,10 @@ if TYPE_CHECKING:
     from tenferro.transforms.custom_rules.vjp import custom_vjp
     from tenferro.transforms.derivatives.grad import grad, value_and_grad
     from tenferro.transforms.derivatives.hessian import hessian
+    from tenferro.transforms.derivatives.hvp import hvp
     from tenferro.transforms.derivatives.jacobian import jacfwd, jacobian, jacrev
     from tenferro.transforms.derivatives.jet import jet
-    from tenferro.transforms.derivatives.jvp import hvp, jvp
+    from tenferro.transforms.derivatives.jvp import jvp
     from tenferro.transforms.derivatives.linear_map import LinearMap, linearize, vjp
     from tenferro.transforms.derivatives.partial_transpose import PartialTranspose
     from tenferro.transforms.derivatives.sparsity import sparsity
@@ -109,9 +110,10 @@ else:
             "custom_rules.vjp": "custom_vjp",
             "derivatives.grad": "grad value_and_grad",
             "derivatives.hessian": "hessian",
+            "derivatives.hvp": "hvp",
             "derivatives.jacobian": "jacfwd jacobian jacrev",
             "derivatives.jet": "jet",
-            "derivatives.jvp": "hvp jvp",
+            "derivatives.jvp": "jvp",
             "derivatives.linear_map": "LinearMap linearize vjp",
             "derivatives.partial_transpose": "PartialTranspose",
             "derivatives.sparsity": "sparsity",

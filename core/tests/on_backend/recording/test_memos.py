@@ -588,7 +588,7 @@ def test_other_transforms_of_a_function_leave_the_memo_of_its_gradient(name):
 
 
 @pytest.mark.skipif(not HAS_MEMOS, reason="there are no memos without the GIL")
-@pytest.mark.parametrize("name", ["jet", "jvp", "sparsity"])
+@pytest.mark.parametrize("name", ["hvp", "jet", "jvp", "sparsity"])
 def test_transforms_that_keep_no_value_have_memos(name):
     for i in range(CALLS):
         OTHERS[name](lambda x: np.sum(x * np.sin(x)), X + i)

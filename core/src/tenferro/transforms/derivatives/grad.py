@@ -196,8 +196,8 @@ def _computed(
 
     def compute(args: tuple[Any, ...], kwargs: dict[str, Any], loans: Loans) -> Any:
         recording = record(*chosen.arrange(function, args, kwargs), loans, has_aux)
-        wrt = _varying(recording.wrt, holomorphic, allow_int)
-        value_key = _scalar_output(recording, holomorphic)
+        wrt = varying(recording.wrt, holomorphic, allow_int)
+        value_key = scalar_output(recording, holomorphic)
         aux = recording.aux
         count = len(aux.keys) + value
 
@@ -247,7 +247,7 @@ def regroup(leaves: Sequence[Any], specs: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(trees)
 
 
-def _varying(keys: Sequence[ValueKey], holomorphic: bool, allow_int: bool) -> list[ValueKey]:
+def varying(keys: Sequence[ValueKey], holomorphic: bool, allow_int: bool) -> list[ValueKey]:
     """Return the leaves that have a gradient; with ``allow_int``, integers and bools have none.
 
     Raises DifferentiationInputError: for a leaf that has none and is not allowed to be there.
@@ -297,7 +297,8 @@ def _to_exclude(name: str) -> str:
     )
 
 
-def _scalar_output(recording: Recording, holomorphic: bool) -> ValueKey:
+def scalar_output(recording: Recording, holomorphic: bool) -> ValueKey:
+    """Return the key of the only result; a gradient needs a scalar."""
     outputs = recording.outputs
     if len(outputs) != 1 or not _is_numeric(outputs[0]):
         got = f"{len(outputs)} values" if len(outputs) != 1 else type(outputs[0]).__name__

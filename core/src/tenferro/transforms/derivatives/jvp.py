@@ -1,7 +1,4 @@
-"""Directional derivatives: ``jvp``, and ``hvp``, which is one of a gradient.
-
-Read next: ``directions.py``, then ``linear_map.py``.
-"""
+"""Directional derivatives: ``jvp``. Read next: ``directions.py``, then ``hvp.py``."""
 
 from __future__ import annotations
 
@@ -9,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tenferro.arrays import Array, is_traced
-from tenferro.arrays.errors import at_user_line
 from tenferro.computegraph import ValueKey
 from tenferro.primitives import Handle, TensorPrimitive
 from tenferro.tidu import ADContext, pushforward
@@ -23,9 +19,7 @@ from tenferro.transforms.derivatives.directions import (
     mismatch,
     unit_key,
 )
-from tenferro.transforms.derivatives.grad import grad
 from tenferro.transforms.errors import check_function
-from tenferro.transforms.pickled import derived
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.record import Loans, Recording, record
 from tenferro.transforms.recording.run_or_record import key_of, pending, run_or_record
@@ -77,10 +71,12 @@ def jvp(
     check_function(function, "jvp", backend)
     primals, tangents = as_tuple(primals, "primals"), as_tuple(tangents, "tangents")
     with Loans() as loans:
-        return _jvp(function, primals, tangents, loans, "tangents[{}]", has_aux, backend, context)
+        return computed_jvp(
+            function, primals, tangents, loans, "tangents[{}]", has_aux, backend, context
+        )
 
 
-def _jvp(
+def computed_jvp(
     function: Callable[..., Any],
     primals: tuple[Any, ...],
     tangents: tuple[Any, ...],
@@ -90,8 +86,9 @@ def _jvp(
     backend: Any = None,
     context: ADContext | None = None,
 ) -> Any:
+    """Compute the value and the derivative; values of the recording end with this call."""
     recording = record(function, primals, {}, range(len(primals)), loans, has_aux)
-    seeds = _tangent_keys(recording, primals, tangents, loans, called)
+    seeds = tangent_keys(recording, primals, tangents, loans, called)
     given = [seed for seed in seeds if seed is not None and not is_literal(seed)]
     outputs = [key_of(x) for x in recording.outputs]
     aux = recording.aux
@@ -119,7 +116,7 @@ def _jvp(
     return value, tangent
 
 
-def _tangent_keys(
+def tangent_keys(
     recording: Recording,
     primals: Sequence[Any],
     tangents: Sequence[Any],
@@ -149,41 +146,3 @@ def _tangent_keys(
             literal = unit_key(leaf, key) or literal_key(leaf, key)
             seeds.append(literal or direction_key(leaf, key, "d", loans, place))
     return seeds
-
-
-def hvp(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-    """Return a function that computes products of the Hessian with a vector.
-
-    It runs forward mode over reverse mode, so that it costs a small multiple of ``function``.
-
-    Parameters
-    ----------
-    function : callable
-        Function that returns a real scalar.
-    **options
-        Keyword arguments of ``grad``.
-
-    Returns
-    -------
-    callable
-        Function (x, v, *args) → H v, where H is the Hessian with respect to the first argument.
-        ``scipy.optimize.minimize`` takes it as ``hessp``.
-
-    Examples
-    --------
-    >>> import tenferro as tn
-    >>> product = tn.hvp(lambda x: (x * x * x).sum())
-    >>> product(2.0, 1.0)
-    np.float64(12.0)
-    """
-    check_function(function, "hvp")
-    gradient = grad(function, **options)
-
-    @derived("hvp", function, **options)
-    def product(x: Any, v: Any, *args: Any, **kwargs: Any) -> Any:
-        if v is None and x is not None:
-            raise at_user_line(mismatch("v=None", "a vector with the structure of x"))
-        with Loans() as loans:
-            return _jvp(lambda x: gradient(x, *args, **kwargs), (x,), (v,), loans, "v")[1]
-
-    return product
