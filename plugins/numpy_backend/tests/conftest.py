@@ -11,8 +11,8 @@ from tenferro import primitives as tp
 from tenferro.backend import PluginHost
 from tenferro.backend.records import BackendConfig
 from tenferro.computegraph import KeyView, compile_program, evaluate, materialize_merge
+from tenferro_numpy import row_blocks as block_run
 from tenferro_numpy.kernels import region
-from tenferro_numpy.row_blocks import run as block_run
 
 sys.path.insert(0, str(Path(__file__).parent))  # tests import programs of this folder
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tenferro import primitives as tp
+from tenferro.backend.row_blocks import find
 from tenferro_numpy.execution.codegen_chunks import FILENAME
-from tenferro_numpy.row_blocks import find
-from tenferro_numpy.row_blocks.run import Blocked
+from tenferro_numpy.row_blocks import Blocked
 
 ROWS, TILE = 60, 64  # a cache of 4,096 bytes; arrays of 60 rows of 10 float64 are 4,800
 

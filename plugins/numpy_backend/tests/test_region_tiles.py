@@ -10,8 +10,9 @@ from region_programs import LAYOUTS, regions, run
 
 from tenferro import primitives as tp
 from tenferro.backend import InvalidOptionError
+from tenferro.backend.row_blocks import even_rows
 from tenferro_numpy.kernels.tile_reductions import can_fold
-from tenferro_numpy.machine.tile_size import even_rows, tiled_axis
+from tenferro_numpy.machine.tile_size import tiled_axis
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

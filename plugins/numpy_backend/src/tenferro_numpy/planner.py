@@ -17,6 +17,7 @@ from typing import Any
 from tenferro.backend.extend import CollectorPaused, NamedTuple
 from tenferro.backend.lowering import LoweringTable
 from tenferro.backend.regions import in_order
+from tenferro.backend.row_blocks import find_blocks
 from tenferro.computegraph import CompiledProgram
 from tenferro.primitives import Aval, DType
 from tenferro.primitives.constants import Constant
@@ -39,8 +40,7 @@ from tenferro_numpy.plan_passes.fusion.build import fuse, share_equal
 from tenferro_numpy.plan_passes.lazy_broadcasts import leave_to_readers
 from tenferro_numpy.plan_passes.row_major import copy_short_axes
 from tenferro_numpy.plan_passes.unboxing import as_arrays, unbox
-from tenferro_numpy.row_blocks.find import find_blocks
-from tenferro_numpy.row_blocks.run import Blocked
+from tenferro_numpy.row_blocks import Blocked
 
 __all__ = [
     "PLAN_PASSES",

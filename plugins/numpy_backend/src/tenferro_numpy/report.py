@@ -12,7 +12,7 @@ from tenferro.computegraph import CompiledProgram
 from tenferro.primitives import Aval
 from tenferro_numpy.ir.plan import Line, Plan
 from tenferro_numpy.kernels.region import Region
-from tenferro_numpy.row_blocks.run import Blocked
+from tenferro_numpy.row_blocks import Blocked
 
 __all__ = ["cost_of", "report"]
 

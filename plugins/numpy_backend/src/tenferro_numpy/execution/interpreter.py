@@ -2,7 +2,7 @@
 
 CPython's compiler costs as much per line as a hundred runs of it save, so a program is interpreted
 until it has run that often, and a very long one always. The calls are the same as in the generated
-source. Read next: `row_blocks/row_rules.py`.
+source. Read next: `row_blocks.py`.
 """
 
 from __future__ import annotations

@@ -10,8 +10,9 @@ from itertools import product
 from typing import Any
 
 from tenferro.backend.extend import NamedTuple
+from tenferro.backend.row_blocks import even_rows
 from tenferro_numpy.ir.assembly import Box, Pieces, parts_of
-from tenferro_numpy.machine.tile_size import Index, chunks_of, even_rows, tiled_axis
+from tenferro_numpy.machine.tile_size import Index, chunks_of, tiled_axis
 
 __all__ = ["Division", "Move", "Tile", "assemble", "divide"]
 

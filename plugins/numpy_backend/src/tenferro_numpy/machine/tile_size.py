@@ -11,6 +11,7 @@ from math import prod
 from typing import TypeVar
 
 from tenferro.backend.extend import NamedTuple
+from tenferro.backend.row_blocks import PARTS
 from tenferro_numpy.machine.caches import cache_of_core
 
 __all__ = [
@@ -18,7 +19,6 @@ __all__ = [
     "Index",
     "Tiling",
     "chunks_of",
-    "even_rows",
     "largest_tile",
     "smallest_region",
     "tile_for_buffers",
@@ -26,7 +26,6 @@ __all__ = [
 ]  # fmt: skip
 
 SHRINKS = 2  # times that a tile may be halved for a region of many buffers
-_CHUNKS = 16  # parts of the work that threads take in turn
 _TILES_PER_CACHE = 8  # whole tiles that fit the cache together
 _PART_OF_TILE = 4  # arrays smaller than this part of a tile fit the cache anyway
 #: Elements. Larger arrays are fused whatever the cache: a region stores fewer of them for the
@@ -67,7 +66,7 @@ def smallest_region(tiling: Tiling) -> int:
 
 def chunks_of(parts: Sequence[_T]) -> list[Sequence[_T]]:
     """Group parts of the work into chunks that threads take in turn, for any number of threads."""
-    size = -(-len(parts) // _CHUNKS)
+    size = -(-len(parts) // PARTS)
     return [parts[i : i + size] for i in range(0, len(parts), size)]
 
 
@@ -87,17 +86,6 @@ def tiled_axis(shape: Sequence[int], elements: int) -> tuple[int, int]:
         if inner <= elements:
             return axis, max(elements // max(inner, 1), 1)
     raise AssertionError("an array of rank 0 has no tiles")
-
-
-def even_rows(extent: int, rows: int) -> int:
-    """Return rows per part such that parts have nearly equal size, instead of a remainder.
-
-    Of few parts there are a power of two, so that threads have as much to do as one another.
-    """
-    count = max(round(extent / rows), 1)
-    if count < _CHUNKS:
-        count = 1 << (count - 1).bit_length()
-    return -(-extent // count)
 
 
 def largest_tile() -> int:

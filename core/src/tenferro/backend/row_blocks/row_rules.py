@@ -2,7 +2,7 @@
 
 What they give at an index follows from the same index of some operands, and from the whole of the
 others. Which axis that is follows from the shape: the only one of the extent, or the leading one.
-Read next: `row_blocks/find.py`.
+Read next: ``savings.py``.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
-import numpy as np
-
-from tenferro.backend.extend import NamedTuple
+from tenferro._runtime.records import NamedTuple
 from tenferro.primitives import Aval, pointwise
+from tenferro.primitives.arithmetic import Add, Maximum, Minimum
 from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.reduction import ReduceMax, ReduceMin, ReduceSum
 from tenferro.primitives.structural import BroadcastInDim, Reshape, Transpose
@@ -22,18 +21,19 @@ from tenferro.primitives.structural import BroadcastInDim, Reshape, Transpose
 __all__ = ["REDUCTIONS", "ByRows", "acts_by_rows", "resized", "row_axis", "with_rows"]
 
 _DTYPES = frozenset(("float32", "float64", "complex64", "complex128", "bool"))  # nothing raises
-_JOINED: dict[type, np.ufunc] = {ReduceSum: np.add, ReduceMax: np.maximum, ReduceMin: np.minimum}
+_JOINED: dict[type, type] = {ReduceSum: Add, ReduceMax: Maximum, ReduceMin: Minimum}
 REDUCTIONS = tuple(_JOINED)
 
 
 class ByRows(NamedTuple):
     """Operands that are read row by row (others whole), and the join of partial results.
 
-    `joined` is None where the result has rows itself.
+    ``joined`` is the elementwise primitive that joins two partial results; None where the result
+    has rows itself.
     """
 
     operands: tuple[bool, ...]
-    joined: np.ufunc | None = None
+    joined: type | None = None
 
 
 def acts_by_rows(op: Any, avals: Sequence[Aval], result: Aval, extent: int) -> ByRows | None:
@@ -115,7 +115,7 @@ def _contracted(op: Any, avals: Sequence[Aval], result: Aval, extent: int) -> By
     lhs, rhs = avals
     left, right = row_axis(lhs.shape, extent), row_axis(rhs.shape, extent)
     if left is not None and (left, right) in zip(op.lhs_contract, op.rhs_contract, strict=True):
-        return ByRows((True, True), np.add)
+        return ByRows((True, True), Add)
     made = row_axis(result.shape, extent)
     if made is None:
         return None

@@ -2,7 +2,7 @@
 
 Regions alone already keep in the cache what elementwise lines hand on. What they must write out is
 what stands on both sides of a product, or of a reduction within rows. Read next:
-`row_blocks/find.py`.
+``even.py``.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from itertools import accumulate
 
+from tenferro.backend.row_blocks.row_rules import REDUCTIONS, ByRows
 from tenferro.computegraph import CompiledProgram
 from tenferro.primitives import Aval
 from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.structural import BroadcastInDim, Reshape, Transpose
-from tenferro_numpy.row_blocks.row_rules import REDUCTIONS, ByRows
 
 __all__ = ["VIEWS", "Gains", "size_of"]
 

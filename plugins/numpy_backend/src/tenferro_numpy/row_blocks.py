@@ -11,16 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from tenferro.backend.row_blocks import Block, row_axis, size_of
 from tenferro.primitives import Aval
+from tenferro.primitives.arithmetic import Add, Maximum, Minimum
 from tenferro_numpy.execution.interpreter import RUNS_BEFORE_SOURCE, PlanInterpreter
 from tenferro_numpy.ir.plan import Plan
 from tenferro_numpy.machine.threads import WORTH_THREADS, new_array, shared
 from tenferro_numpy.machine.tile_size import chunks_of
-from tenferro_numpy.row_blocks.find import Block
-from tenferro_numpy.row_blocks.row_rules import row_axis
-from tenferro_numpy.row_blocks.savings import size_of
 
 __all__ = ["Blocked"]
+
+_UFUNCS: dict[type, np.ufunc] = {Add: np.add, Maximum: np.maximum, Minimum: np.minimum}
 
 
 class Blocked:
@@ -42,7 +43,7 @@ class Blocked:
         self.by_rows = len(block.by_rows)
         self.plans = plans
         self.stacked = [(aval.shape, np.dtype(aval.dtype.name)) for aval in stacked]
-        self.joined = tuple(block.joined.values())
+        self.joined = tuple([_UFUNCS[join] for join in block.joined.values()])
         self.threads = threads if block.work >= WORTH_THREADS else 1
         self.working_bytes = self._working_bytes([size_of(aval) for aval in joined])
         self.runs: dict[int, Callable[..., Any]] = {n: PlanInterpreter(p) for n, p in plans.items()}

@@ -4,7 +4,7 @@ A product, a softmax of its rows, what the loss does with them and the sums of t
 alone goes once through memory. Where every instruction acts on rows, as most do where an axis
 counts samples, a block of rows goes through all of them before the next. The axis may stand
 anywhere. Values that only the block reads are never whole in memory.
-Read next: `row_blocks/run.py`.
+Read next: ``row_rules.py``.
 """
 
 from __future__ import annotations
@@ -14,15 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-import numpy as np
-
-from tenferro.backend.extend import NamedTuple
-from tenferro.computegraph import PRIMARY, CompiledProgram, compile_program, from_rows
-from tenferro.primitives import Aval
-from tenferro.primitives.constants import Constant
-from tenferro.primitives.contraction import DotGeneral
-from tenferro_numpy.machine.tile_size import even_rows
-from tenferro_numpy.row_blocks.row_rules import (
+from tenferro._runtime.records import NamedTuple
+from tenferro.backend.row_blocks.even import even_rows
+from tenferro.backend.row_blocks.row_rules import (
     REDUCTIONS,
     ByRows,
     acts_by_rows,
@@ -30,7 +24,11 @@ from tenferro_numpy.row_blocks.row_rules import (
     row_axis,
     with_rows,
 )
-from tenferro_numpy.row_blocks.savings import VIEWS, Gains, size_of
+from tenferro.backend.row_blocks.savings import VIEWS, Gains, size_of
+from tenferro.computegraph import PRIMARY, CompiledProgram, compile_program, from_rows
+from tenferro.primitives import Aval
+from tenferro.primitives.constants import Constant
+from tenferro.primitives.contraction import DotGeneral
 
 __all__ = ["Block", "find_blocks"]
 
@@ -55,7 +53,7 @@ class Block(NamedTuple):
     by_rows: tuple[int, ...]  # slots read row by row
     whole: tuple[int, ...]  # slots read whole
     stacked: tuple[int, ...]  # slots whose rows others read
-    joined: dict[int, np.ufunc]  # slots that are joined of parts, and how
+    joined: dict[int, type]  # slots that are joined of parts, and by which elementwise primitive
     constants: dict[tuple[int, bool], Constant]  # read row by row, or whole
     work: int  # elements that are written
     saved: int  # bytes that are not written out

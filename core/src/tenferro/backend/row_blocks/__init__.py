@@ -1,0 +1,15 @@
+"""Parts of a program that run some rows at a time, so that they stay in the cache.
+
+``find_blocks`` chooses them, for a cache of so many bytes; a backend runs each ``Block`` as a loop
+over rows. Nothing here knows an array library. Read in this order: ``find``, ``row_rules``,
+``savings``.
+"""
+
+from __future__ import annotations
+
+from tenferro.backend.row_blocks.even import PARTS, even_rows
+from tenferro.backend.row_blocks.find import Block, find_blocks
+from tenferro.backend.row_blocks.row_rules import row_axis
+from tenferro.backend.row_blocks.savings import size_of
+
+__all__ = ["PARTS", "Block", "even_rows", "find_blocks", "row_axis", "size_of"]
