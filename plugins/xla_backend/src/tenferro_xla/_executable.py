@@ -44,6 +44,7 @@ from tenferro_xla._operands import NumpyArray, fits, host_array, numpy_dtype, re
 from tenferro_xla._options import CompileOptions
 from tenferro_xla._policy import policy_for
 from tenferro_xla._raised import raise_original
+from tenferro_xla._row_blocks import cache_of_processors, described_blocks, with_row_blocks
 from tenferro_xla._segments import plan_segments
 from tenferro_xla._sharded import (
     Layout,
@@ -68,9 +69,12 @@ class XlaExecutable(Executable):
         self, backend: Backend, program: CompiledProgram, options: CompileOptions, device: Device
     ) -> None:
         self.backend = backend
-        self.program = program
         self.policy = policy_for(program, options, device.platform)
         self.device = device
+        self._whole = program
+        if device.platform == "cpu" and not has_constraints(program):
+            program = with_row_blocks(program, cache_of_processors())
+        self.program = program
         self._literals = large_literals(program)
         held = frozenset(s for p in self._literals for s in program.instructions[p].outputs)
         self.plan = plan_segments(program, held, self.policy.size, self.policy.limit)
@@ -279,7 +283,7 @@ class XlaExecutable(Executable):
         with self._lock:
             if self._sharded is None:
                 layout = Layout(None)
-                self._sharded = ShardedExecutable(self.backend, self.program, self._options, layout)
+                self._sharded = ShardedExecutable(self.backend, self._whole, self._options, layout)
         return self._sharded(*operands)
 
     def _device_of(self, operands: Sequence[Any], error: Exception) -> Device:
@@ -322,10 +326,11 @@ class XlaExecutable(Executable):
         unique = {id(step.run): step.run for step in steps}.values()
         costs = [step.run.cost_analysis() or {} for step in steps]
         head = [
-            f"xla: {len(self.program)} equations in {len(steps)} segment(s), "
+            f"xla: {len(self._whole)} equations in {len(steps)} segment(s), "
             f"{len(unique)} compiled, on {device_name(self.device)}, jax {VERSION}"
         ]
-        foreign = self.backend.lowerings.foreign_in(self.program)
+        head += [f"  {text}" for text in described_blocks(self.program)]
+        foreign = self.backend.lowerings.foreign_in(self._whole)
         head += [f"  lowering of {text}" for text in foreign]
         for figure in ("flops", "transcendentals", "bytes accessed"):
             head.append(f"  {figure:<18} {int(sum(cost.get(figure, 0) for cost in costs))}")

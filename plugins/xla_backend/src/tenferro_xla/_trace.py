@@ -21,6 +21,7 @@ from tenferro.primitives import Aval
 from tenferro_xla._batches import one_by_one, stacks
 from tenferro_xla._checks import failure_of
 from tenferro_xla._operands import fits
+from tenferro_xla._row_blocks import RowBlocks
 from tenferro_xla._segments import Segment
 from tenferro_xla._signs import for_signs, nonnegative
 
@@ -73,8 +74,11 @@ class SegmentFunction:
 
     def _step(self, instruction: Instruction, slots: dict[int, Any], in_turn: bool) -> None:
         operation, inputs, outputs, *_ = instruction
-        function: Any = self.backend.lowerings.lookup(operation, self._avals(instruction))
-        function = for_signs(function, instruction, self._nonnegative)
+        if isinstance(operation, RowBlocks):
+            function: Any = operation.lowered(self.backend.lowerings)
+        else:
+            function = self.backend.lowerings.lookup(operation, self._avals(instruction))
+            function = for_signs(function, instruction, self._nonnegative)
         if in_turn:
             function = one_by_one(function)
         results = function(operation, *[slots[i] for i in inputs])

@@ -12,7 +12,7 @@ from jax import Array, lax
 from jax import numpy as jnp
 
 from tenferro.backend.lowering import Lowerings, LoweringTable, takes_table
-from tenferro.computegraph import Fragment, compile_program
+from tenferro.computegraph import CompiledProgram, Fragment, compile_program
 from tenferro.primitives.control import Bound, Checkpoint, Scan, Switch, WhileLoop
 from tenferro_xla._signs import for_signs, nonnegative
 
@@ -82,7 +82,11 @@ def bound(op: Bound, x: Array, ended: Array) -> Array:
 
 def as_function(body: Fragment, table: LoweringTable) -> Callable[..., list[Any]]:
     """Return a closed graph as a function that jax can trace."""
-    program = table.close(compile_program(body.flat))
+    return of_program(table.close(compile_program(body.flat)), table)
+
+
+def of_program(program: CompiledProgram, table: LoweringTable) -> Callable[..., list[Any]]:
+    """Return a program that has a lowering for every instruction as a function to trace."""
     signs = nonnegative(program)
 
     def run(*operands: Any) -> list[Any]:

@@ -1,0 +1,220 @@
+"""Blocks of rows in a loop of XLA: what runs in them, and that results are those of formulas.
+
+The cache is tiny here, so that arrays of 60 rows are divided; 7 rows or so make a block, and some
+are left. Which parts of a program act on rows is core's choice, which the NumPy backend tests.
+"""
+
+import numpy as np
+import pytest
+
+import tenferro as tn
+from tenferro import primitives as tp
+from tenferro_xla import _executable
+from tenferro_xla._row_blocks import RowBlocks
+
+ROWS, CACHE = 60, 4096
+
+
+@pytest.fixture(autouse=True)
+def tiny_cache(monkeypatch):
+    """A cache of 4,096 bytes; an array of 60 rows of 10 float64 has 4,800."""
+    monkeypatch.setattr(_executable, "cache_of_processors", lambda: CACHE)
+
+
+def blocks_of(executable):
+    operations = [node.operation for node in executable.program.nodes]
+    return [op for op in operations if isinstance(op, RowBlocks)]
+
+
+def samples(*shape, dtype="float64", seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=shape)
+    return (x + 1j * rng.normal(size=shape) if "complex" in dtype else x).astype(dtype)
+
+
+def softened(scores, axis=1):
+    """Three times the softmax along an axis: between them stand reductions of rows."""
+    kept = [i for i in range(scores.ndim) if i != axis]
+    for _ in range(3):
+        top = tp.broadcast_in_dim(tp.reduce_max(scores, (axis,)), scores.shape, kept)
+        e = tp.exp((scores - top) * 3.0)
+        scores = e / tp.broadcast_in_dim(tp.reduce_sum(e, (axis,)), scores.shape, kept)
+    return scores
+
+
+def softened_of(x, axis=1):
+    for _ in range(3):
+        e = np.exp((x - x.max(axis=axis, keepdims=True)) * 3)
+        x = e / e.sum(axis=axis, keepdims=True)
+    return x
+
+
+def chained(x, w):
+    """Products by rows with sines between them, real or complex."""
+    for _ in range(3):
+        x = tp.sin(tp.dot_general(x, w, (1,), (0,)))
+    return x
+
+
+def chained_of(x, w):
+    for _ in range(3):
+        x = np.sin(x @ w)
+    return x
+
+
+PROGRAMS = {
+    "rows": (softened, softened_of, [samples(ROWS, 10)], (1, 0)),
+    "columns": (
+        lambda x: softened(x, 0),
+        lambda x: softened_of(x, 0),
+        [samples(10, ROWS)],
+        (1, 0),
+    ),
+    "single precision": (softened, softened_of, [samples(ROWS, 20, dtype="float32")], (1, 0)),
+    "a prime number of rows": (softened, softened_of, [samples(61, 10)], (1, 0)),
+    "sums and extrema of rows": (
+        lambda x: (
+            tp.reduce_sum(softened(x), (0,)),
+            tp.reduce_max(softened(x), (0,)),
+            tp.reduce_min(softened(x), (0, 1)),
+        ),
+        lambda x: (
+            softened_of(x).sum(0),
+            softened_of(x).max(0),
+            softened_of(x).min(),
+        ),
+        [samples(ROWS, 10)],
+        (0, 3),
+    ),
+    "products over rows": (
+        lambda x, w: tp.dot_general(softened(tp.dot_general(x, w, (1,), (0,))), x, (0,), (0,)),
+        lambda x, w: softened_of(x @ w).T @ x,
+        [samples(ROWS, 4), samples(4, 10, seed=1)],
+        (0, 1),
+    ),
+    "complex numbers": (
+        lambda x, w: tp.reduce_sum(chained(x, w), (0,)),
+        lambda x, w: chained_of(x, w).sum(0),
+        [samples(200, 5, dtype="complex128") / 4, samples(5, 5, dtype="complex128") / 4],
+        (0, 1),
+    ),
+    "truth": (
+        lambda x: tp.reduce_max(tp.gt(softened(x), tp.constant(0.3, "float64", x.shape)), (0,)),
+        lambda x: (softened_of(x) > 0.3).max(0),
+        [samples(ROWS, 10)],
+        (0, 1),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_results_are_those_of_the_formula(programs, name):
+    function, formula, arrays, (stacked, joined) = PROGRAMS[name]
+    executable = programs.compile(function, *[tp.Aval(x.shape, x.dtype.name) for x in arrays])
+    (block,) = blocks_of(executable)
+    assert (len(block.stacked), len(block.joined)) == (stacked, joined)
+    assert block.extent > 2 * block.rows
+    results, expected = executable(*arrays), formula(*arrays)
+    tolerance = 2e-5 if arrays[0].dtype == np.float32 else 1e-11
+    for got, value in zip(results, expected if len(results) > 1 else [expected], strict=True):
+        assert got.dtype == value.dtype
+        np.testing.assert_allclose(got, value, rtol=tolerance, atol=tolerance)
+
+
+def test_nan_and_infinities_of_one_row_reach_what_is_joined(programs):
+    """The sum and both extrema, wherever the row is; infinity times 0 is nan."""
+
+    def function(x, w):
+        for _ in range(6):
+            x = tp.dot_general(x, w, (1,), (0,))
+        return [reduce(x, (0,)) for reduce in (tp.reduce_sum, tp.reduce_max, tp.reduce_min)]
+
+    plain, w = samples(200, 5), np.eye(5)
+    executable = programs.compile(function, *[tp.Aval(a.shape, "float64") for a in (plain, w)])
+    assert blocks_of(executable)
+    for value in (1.0, np.nan, np.inf, -np.inf):
+        for row in (0, 100, 199):
+            x = plain.copy()
+            x[row, 3] = value
+            with np.errstate(invalid="ignore"):
+                y = x @ w @ w
+            expected = y.sum(0), y.max(0), y.min(0)
+            for got, want in zip(executable(x, w), expected, strict=True):
+                np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-13)
+
+
+def test_extrema_of_infinities_are_infinite(programs):
+    """Nothing else is in the rows: what the first block is joined with must not show."""
+
+    def function(x):
+        for _ in range(3):
+            x = tp.maximum(x, tp.broadcast_in_dim(tp.reduce_min(x, (1,)), x.shape, (0,)))
+        return tp.reduce_max(x, (0,)), tp.reduce_min(x, (0,))
+
+    for value in (np.inf, -np.inf):
+        x = np.full((ROWS, 20), value)
+        executable = programs.compile(function, tp.Aval(x.shape, "float64"))
+        assert blocks_of(executable)
+        assert all((np.asarray(result) == value).all() for result in executable(x))
+
+
+def test_a_program_without_gain_or_with_callbacks_is_as_it_was(programs):
+    printed = []
+
+    def noisy(x):
+        tp.debug_callback(lambda x: printed.append(x.shape), x)
+        seen = tp.host_callback(lambda x: x, [tp.Aval(x.shape, "float64")], x)
+        return softened(seen[0] if isinstance(seen, (tuple, list)) else seen)
+
+    aval = tp.Aval((ROWS, 10), "float64")
+    assert blocks_of(programs.compile(softened, aval))
+    assert not blocks_of(programs.compile(noisy, aval))
+    assert not blocks_of(programs.compile(softened, tp.Aval((4, 4), "float64")))
+    assert not blocks_of(programs.compile(softened, tp.Aval((0, 10), "float64")))
+
+
+# ---- what users write ----------------------------------------------------------------------------
+
+
+def loss(w, x):
+    """The sum of the logarithms of sums of exponentials; its gradient is xᵀ p, p the softmax."""
+    scores = x @ w
+    top = scores.max(axis=1, keepdims=True)
+    return np.sum(np.log(np.sum(np.exp(scores - top), axis=1)) + top[:, 0])
+
+
+def softmax(scores):
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def pushed(p, t):
+    """The derivative of the softmax p in the direction t of its scores."""
+    return p * (t - (p * t).sum(axis=-1, keepdims=True))
+
+
+def test_gradients_products_with_the_hessian_and_batches():
+    x, w, v = samples(200, 3), samples(3, 7, seed=1), samples(3, 7, seed=2)
+    p = softmax(x @ w)
+    gradient = tn.jit(tn.grad(loss), backend="xla")
+    assert "of 200 rows at a time" in gradient.explain(w, x)
+    np.testing.assert_allclose(gradient(w, x), x.T @ p, rtol=1e-11)
+
+    def along(w, v, x):
+        return np.sum(tn.grad(loss)(w, x) * v)
+
+    product = tn.jit(tn.grad(along), backend="xla")
+    np.testing.assert_allclose(product(w, v, x), x.T @ pushed(p, x @ v), rtol=1e-11, atol=1e-12)
+    many = tn.jit(tn.vmap(tn.grad(loss), in_axes=(0, None)), backend="xla")
+    both = np.stack([x.T @ p, x.T @ softmax(x @ v)])
+    np.testing.assert_allclose(many(np.stack([w, v]), x), both, rtol=1e-11)
+
+
+def test_donated_operands_and_numbers_beside_blocks():
+    x = samples(200, 10)
+    step = tn.jit(
+        lambda w, x, rate: w - rate * tn.grad(loss)(w, x), backend="xla", donate_argnums=0
+    )
+    w = samples(10, 4)
+    expected = w - 0.5 * x.T @ softmax(x @ w)
+    np.testing.assert_allclose(step(w, x, 0.5), expected, rtol=1e-11)
