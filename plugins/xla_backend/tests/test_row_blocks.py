@@ -173,6 +173,24 @@ def test_a_program_without_gain_or_with_callbacks_is_as_it_was(programs):
     assert not blocks_of(programs.compile(softened, tp.Aval((0, 10), "float64")))
 
 
+def test_operands_that_each_block_reads_whole_are_counted(programs, monkeypatch):
+    """Every block reads all weights of layers; where they are wide, that is more than it saves."""
+
+    def layers(x, *weights):
+        hidden = [x]
+        for w in weights:
+            hidden.append(tp.tanh(tp.dot_general(hidden[-1], w, (1,), (0,))))
+        for w, h in zip(weights[::-1], hidden[::-1], strict=False):  # all of them wait for this
+            x = tp.tanh(tp.dot_general(x * h, w, (1,), (1,)))
+        return tp.reduce_sum(x, (1,))
+
+    monkeypatch.setattr(_executable, "cache_of_processors", lambda: 1 << 15)
+    for rows, width, count in ((200, 20, 0), (800, 5, 1)):
+        shapes = (rows, width), *[(width, width)] * 16
+        executable = programs.compile(layers, *[tp.Aval(shape, "float64") for shape in shapes])
+        assert len(blocks_of(executable)) == count
+
+
 # ---- what users write ----------------------------------------------------------------------------
 
 

@@ -19,7 +19,7 @@ from jax import Array, lax
 
 from tenferro.backend.lowering import LoweringTable
 from tenferro.backend.regions import in_order
-from tenferro.backend.row_blocks import Block, find_blocks, row_axis
+from tenferro.backend.row_blocks import Block, find_blocks, row_axis, size_of
 from tenferro.computegraph import PRIMARY, CompiledProgram, Operation, compile_program, from_rows
 from tenferro.primitives import Add, Aval, DebugCallback, HostCallback, Maximum, Minimum
 from tenferro_xla._operands import numpy_dtype
@@ -29,6 +29,8 @@ __all__ = ["RowBlocks", "cache_of_processors", "described_blocks", "with_row_blo
 
 #: Bytes of the cache of one processor: a usual second level, or a share of the third.
 _BYTES_PER_PROCESSOR = 1 << 21
+#: Times that each block moves an operand that it reads whole: products read it and pack it.
+_MOVES_PER_BLOCK = 2
 _JOINS: dict[type, tuple[Callable[[Any, Any], Array], float, bool]] = {
     Add: (lax.add, -0.0, False),
     Maximum: (lax.max, -np.inf, False),
@@ -141,18 +143,24 @@ def with_row_blocks(program: CompiledProgram, cache: int) -> CompiledProgram:
     """
     if any(isinstance(node.operation, (HostCallback, DebugCallback)) for node in program.nodes):
         return program
-    blocks = find_blocks(program, cache)
+    blocks = [block for block in find_blocks(program, cache) if _pays(program, block)]
     if not blocks:
         return program
-    inside: dict[int, int] = {}
+    inside: set[int] = set()
     placed: list[tuple[int, Any]] = []
     for block in blocks:
-        inside.update(dict.fromkeys(block.members))
+        inside.update(block.members)
         placed.append((max(block.members), _unit(program, block)))
     for position, node in enumerate(program.nodes):
         if position not in inside:
             placed.append((position, _Unit(*node[:3], node.role, node.source)))
     return _numbered(program, in_order(sorted(placed, key=lambda pair: pair[0])))
+
+
+def _pays(program: CompiledProgram, block: Block) -> bool:
+    """Return True if a block saves more than it moves again, as a layer's weights may be."""
+    moved = _MOVES_PER_BLOCK * sum([size_of(program.avals[slot]) for slot in block.whole])
+    return block.saved > moved * -(-block.extent // block.rows)
 
 
 def _unit(program: CompiledProgram, block: Block) -> _Unit:
