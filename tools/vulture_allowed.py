@@ -33,6 +33,10 @@ getval  # tests/of_autograd: autograd's name
 primitive_with_deprecation_warnings  # tests/of_autograd: autograd's name
 isbox  # tests/of_autograd: autograd's name
 const_graph  # tests/of_autograd: autograd's name
+prepare_function  # tests/of_pymanopt: pymanopt calls it
+generate_gradient_operator  # tests/of_pymanopt: pymanopt calls it
+generate_hessian_operator  # tests/of_pymanopt: pymanopt calls it
+tensorflow  # tests/of_pymanopt: pymanopt's name
 choose_expressions  # PLAN_PASSES names the planner's methods
 fold_constant_masks  # PLAN_PASSES
 add_padded_sums  # PLAN_PASSES

@@ -1,8 +1,9 @@
-"""Run autograd's own test suite on tenferro: `python tests/of_autograd/run.py [SDIST]`.
+"""Run autograd's own test suite, and its examples: `python tests/of_autograd/run.py [SDIST]`.
 
 SDIST is the folder of its unpacked source distribution; without it pip downloads the version that
-is named below into a temporary folder. Nothing of it is kept here. The last line says how many of
-its tests pass; the reason of each that does not stands in ``UNLIKE``. Read next: ``shim.py``.
+is named below into a temporary folder. Nothing of it is kept here. The last lines say how many of
+its tests pass and how many examples run; the reason of each that does not stands in ``UNLIKE`` here
+and in ``run_examples.py``. Read next: ``shim.py``.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+import run_examples
 
 HERE = Path(__file__).resolve().parent
 VERSION = "1.9.1"
@@ -93,9 +95,11 @@ def run(sdist: Path) -> Outcomes:
 
 
 def main(arguments: list[str]) -> int:
-    """Print what is unlike the table, and the share of tests that pass; 1 if it is too small."""
+    """Print what is unlike the tables, and what passes; 1 if it is too little."""
     with tempfile.TemporaryDirectory() as folder:
-        outcomes = run(Path(arguments[0]) if arguments else download(Path(folder)))
+        sdist = Path(arguments[0]) if arguments else download(Path(folder))
+        has_failed = run_examples.main([str(sdist)])
+        outcomes = run(sdist)
     total = outcomes.passed + len(outcomes.failed)
     failed = {name.rpartition("/")[2]: name for name in outcomes.failed}
     unknown, mended = sorted(failed.keys() - UNLIKE), sorted(UNLIKE.keys() - failed.keys())
@@ -104,7 +108,7 @@ def main(arguments: list[str]) -> int:
     for name in mended:
         print(f"passes, and a reason stands here why it would not: {name}")
     print(f"{outcomes.passed} of {total} tests of autograd {VERSION} pass")
-    return int(bool(unknown or mended) or outcomes.passed < LEAST * total)
+    return int(bool(unknown or mended or has_failed) or outcomes.passed < LEAST * total)
 
 
 if __name__ == "__main__":

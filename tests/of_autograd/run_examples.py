@@ -16,7 +16,6 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-LEAST = 28  # of the 31 examples
 NO_EXAMPLE = {"__init__", "data", "data_mnist"}
 SECONDS = 300
 

@@ -16,6 +16,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -53,17 +54,26 @@ def download(name: str, folder: Path) -> Path:
     return folder / f"{name}-{version}"
 
 
+class NoArray:
+    """A class without instances, for matplotlib asks what it draws whether it is one."""
+
+
+def stand_in(name: str, **own: Any) -> mock.MagicMock:
+    """Return a module that has every name, and arrays of which there are none."""
+    never = {"Tensor": NoArray, "Array": NoArray, "is_tensor": lambda x: False}
+    return mock.MagicMock(name=name, **never, **own)
+
+
 def install(autograd: Path) -> None:
     """Put tenferro where the suite looks for autograd, and stand-ins where it looks for others."""
     sys.path[:0] = [str(HERE), str(HERE.parent / "of_autograd")]
     import shim
 
     shim.install(autograd)
-    seed = SimpleNamespace(set_seed=lambda seed: None)
     for name in ("torch", "jax", "jax.numpy"):
-        sys.modules[name] = mock.MagicMock(name=name)
-    in_numpy = mock.MagicMock(name="tensorflow", exp=np.exp, reduce_sum=np.sum, random=seed)
-    sys.modules["tensorflow"] = in_numpy
+        sys.modules[name] = stand_in(name)
+    seed = SimpleNamespace(set_seed=lambda seed: None)
+    sys.modules["tensorflow"] = stand_in("tensorflow", exp=np.exp, reduce_sum=np.sum, random=seed)
     import pymanopt.function
     from backend import tenferro
 

@@ -156,7 +156,7 @@ if TYPE_CHECKING:
         jacrev, jet, jit, jvp, linearize, load_arrays, load_exported, load_graph, map, mesh, name,
         offload, revolve, save_arrays, save_graph, scan,
         shard, sharding_constraint, sparsity, stop_gradient, switch, trace, value_and_grad, vjp,
-        vmap, while_loop,
+        vectorize, vmap, while_loop,
     )
     # generated: functions
     from tenferro.arrays.functions.applying import apply_along_axis, apply_over_axes
@@ -274,6 +274,7 @@ if TYPE_CHECKING:
         arctan2 as atan2, cos, degrees, degrees as rad2deg, hypot, radians, radians as deg2rad, sin,
         sinc, tan, unwrap,
     )
+    from tenferro.arrays.functions.windows import sliding_window_view
     from tenferro.arrays.functions.writing import (
         copyto, fill_diagonal, place, put, put_along_axis, putmask,
     )
@@ -314,7 +315,7 @@ else:
                 "graph_of hessian host_callback hvp jacfwd jacobian jacrev jet jit jvp linearize "
                 "load_arrays load_exported load_graph map mesh name offload revolve save_arrays "
                 "save_graph scan shard sharding_constraint sparsity stop_gradient switch trace "
-                "value_and_grad vjp vmap while_loop"
+                "value_and_grad vectorize vjp vmap while_loop"
             ),
         },
         _other,
@@ -401,15 +402,15 @@ __all__ = [
     "revolve", "right_shift", "rint", "roll", "rollaxis", "rot90", "round", "save_arrays",
     "save_graph", "scan", "searchsorted", "select", "set_default", "setdiff1d", "setxor1d", "shape",
     "shard", "sharding_constraint", "shares_memory", "sign", "signal", "signbit", "sin", "sinc",
-    "sinh", "size", "sort", "sort_complex", "spacing", "sparsity", "spatial", "special", "split",
-    "sqrt", "square", "squeeze", "stack", "stats", "std", "stop_gradient", "subtract", "sum",
-    "swapaxes", "switch", "take", "take_along_axis", "tan", "tanh", "tensordot", "tile", "trace",
-    "transpose", "trapezoid", "trapz", "tri", "tril", "tril_indices", "tril_indices_from",
-    "trim_zeros", "triu", "triu_indices", "triu_indices_from", "true_divide", "trunc", "uint8",
-    "uint16", "uint32", "uint64", "union1d", "unique", "unique_all", "unique_counts",
-    "unique_inverse", "unique_values", "unravel_index", "unstack", "unwrap", "use",
-    "value_and_grad", "vander", "var", "vdot", "vecdot", "vecmat", "vjp", "vmap", "vsplit",
-    "vstack", "where", "while_loop", "zeros", "zeros_like",
+    "sinh", "size", "sliding_window_view", "sort", "sort_complex", "spacing", "sparsity", "spatial",
+    "special", "split", "sqrt", "square", "squeeze", "stack", "stats", "std", "stop_gradient",
+    "subtract", "sum", "swapaxes", "switch", "take", "take_along_axis", "tan", "tanh", "tensordot",
+    "tile", "trace", "transpose", "trapezoid", "trapz", "tri", "tril", "tril_indices",
+    "tril_indices_from", "trim_zeros", "triu", "triu_indices", "triu_indices_from", "true_divide",
+    "trunc", "uint8", "uint16", "uint32", "uint64", "union1d", "unique", "unique_all",
+    "unique_counts", "unique_inverse", "unique_values", "unravel_index", "unstack", "unwrap", "use",
+    "value_and_grad", "vander", "var", "vdot", "vecdot", "vecmat", "vectorize", "vjp", "vmap",
+    "vsplit", "vstack", "where", "while_loop", "zeros", "zeros_like",
 ]
 # end generated
 # fmt: on

@@ -108,6 +108,7 @@ FAMILIES = {
         "acos angle arccos arcsin arctan arctan2 asin atan atan2 cos deg2rad degrees hypot rad2deg "
         "radians sin sinc tan unwrap"
     ),
+    "windows": "sliding_window_view stride_tricks.sliding_window_view",
     "writing": "copyto fill_diagonal place put put_along_axis putmask",
 }
 # end generated

@@ -34,6 +34,7 @@ from tenferro.transforms.errors import (
 
 if TYPE_CHECKING:
     from tenferro.transforms.batching.batch import batch
+    from tenferro.transforms.batching.vectorize import vectorize
     from tenferro.transforms.batching.vmap import vmap
     from tenferro.transforms.checking.check import check_grads
     from tenferro.transforms.checking.primitive import LawResult, PrimitiveCheck, check_primitive
@@ -87,6 +88,7 @@ else:
         __name__,
         {
             "batching.batch": "batch",
+            "batching.vectorize": "vectorize",
             "batching.vmap": "vmap",
             "checking.check": "check_grads",
             "checking.primitive": "LawResult PrimitiveCheck check_primitive",
@@ -150,7 +152,7 @@ __all__ = [
     "hvp", "jacfwd", "jacobian", "jacrev", "jet", "jit", "jvp", "linearize", "load_arrays",
     "load_exported", "load_graph", "map", "mesh", "name", "offload", "record_program", "revolve",
     "save_arrays", "save_graph", "scan", "shard", "sharding_constraint", "sparsity",
-    "stop_gradient", "switch", "trace", "value_and_grad", "vjp", "vmap", "while_loop",
+    "stop_gradient", "switch", "trace", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
 ]
 # end generated
 # fmt: on

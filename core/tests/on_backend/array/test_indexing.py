@@ -210,3 +210,20 @@ def test_positions_that_are_only_traced_are_clipped():
 def test_a_slice_has_no_step_of_zero():
     with pytest.raises(ValueError, match="zero"):
         tn.asarray(np.zeros(3))[::0]
+
+
+@pytest.mark.parametrize(
+    "window", [((2, 3),), ((2,), 0), ((2, 2), (1, 1)), (3, -1), (((0,), 0))], ids=str
+)
+def test_sliding_windows_are_numpys(window):
+    """values, and the derivative: the transpose adds up the windows"""
+    windows = np.lib.stride_tricks.sliding_window_view
+    x = np.arange(24.0).reshape(4, 6)
+    np.testing.assert_array_equal(windows(tn.asarray(x), *window), windows(x, *window))
+    tn.check_grads(lambda x: windows(x, *window), (x,), order=1)
+
+
+@pytest.mark.parametrize("window", [(5, 0), (-1, 0), ((2, 2), 0)], ids=str)
+def test_windows_that_do_not_fit_are_refused(window):
+    with pytest.raises(ValueError, match="sliding_window_view"):
+        tn.sliding_window_view(tn.asarray(np.ones((4, 6))), *window)

@@ -12,7 +12,6 @@ from tenferro.arrays.errors import UnsupportedFunctionError
 from tenferro.arrays.registry import FUNCTIONS
 from tenferro.primitives._source import caller, source_text
 
-_FILES = "write and read `np.asarray(x)`; an Array pickles too"
 _READING = "read it with NumPy alone, then take `tenferro.asarray(...)` of it"
 _NUMBERS = "arrays hold numbers and bools only"
 _RANDOM = (
@@ -35,10 +34,6 @@ HINTS: dict[str, tuple[str | None, str]] = {
     "loadtxt": ("asarray", _READING),
     "genfromtxt": ("asarray", _READING),
     "random.": (None, _RANDOM),
-    "save": (None, _FILES),
-    "savez": (None, _FILES),
-    "savez_compressed": (None, _FILES),
-    "savetxt": (None, _FILES),
     "byte_bounds": (None, _VIEWS),
     "stride_tricks.as_strided": ("broadcast_to", _VIEWS),
     "isnat": (None, "there are no dates; convert them to numbers first"),

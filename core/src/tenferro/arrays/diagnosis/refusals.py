@@ -169,7 +169,8 @@ def _cure_of_numpy(name: str) -> str:
 _OF_NUMPY = {
     "r_": "write `np.hstack((x, y))` or `np.concatenate`, which take Arrays",
     "c_": "write `np.column_stack((x, y))`, which takes Arrays",
-    "vectorize": "write `tenferro.vmap(f)(x)`, or `f(x)` if f works elementwise as it is",
+    "vectorize": "write `tenferro.vectorize(f)(x)`, or `f(x)` if f works elementwise as it is",
+    "ndenumerate": "read `x[i]` for each `i` in `np.ndindex(x.shape)`",
     "full": "call `tenferro.full`, which takes an Array, or `np.ones(shape) * x`",
     "arange": "call `tenferro.arange`, or write `start + step * np.arange(n)`",
 }

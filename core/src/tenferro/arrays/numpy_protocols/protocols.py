@@ -34,6 +34,7 @@ from tenferro.computegraph._keys import LENT
 _HAS_ARGUMENTS = 0x04  # flag of code objects with *args
 _ANY = 1 << 30
 _MEMORY = frozenset(("atleast_1d", "atleast_2d"))  # by which SciPy's solvers take results
+_FILES = frozenset(("save", "savetxt", "savez", "savez_compressed"))  # NumPy writes the values
 _plans: dict[Any, _Plan] = {}
 _renamings: dict[Any, Mapping[str, Any]] = {}
 
@@ -92,6 +93,8 @@ def array_function(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
     """Apply a NumPy function to arrays."""
     if function.__name__ in _MEMORY and _is_called_by_scipy():
         return _as_memory(function, args, kwargs)
+    if function.__name__ in _FILES:
+        return _as_memory(function, args, kwargs)
     memo = memo_of(args) if LENT else None
     if memo is None:
         return _call(function, args, kwargs)
@@ -138,7 +141,9 @@ def _as_memory(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) ->
     Raises TracedConversionError: for an array on which a transform is open.
     """
     asarray = sys.modules["numpy"].asarray
-    return function(*[asarray(x) if isinstance(x, Array) else x for x in args], **kwargs)
+    given = [asarray(x) if isinstance(x, Array) else x for x in args]
+    named = {name: asarray(x) if isinstance(x, Array) else x for name, x in kwargs.items()}
+    return function(*given, **named)
 
 
 class _Plan(NamedTuple):
