@@ -6,9 +6,10 @@ import pytest
 
 import tenferro as tn
 from tenferro.backend import AlgebraBackend
+from tenferro.primitives import Aval
 
 np = pytest.importorskip("numpy")
-from tropical.algebras import Fractions, Interval, LongDouble, MaxPlus, Truth  # noqa: E402
+from tropical.algebras import Fractions, Interval, Intervals, LongDouble, MaxPlus, Truth  # noqa: E402
 
 EDGES = np.array([[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0], [1, 0, 0, 0]], dtype=float)
 
@@ -48,6 +49,21 @@ def test_einsum_over_max_plus_is_the_best_of_sums(spec, size):
         wanted[end] = max(wanted[end], total)
     found = tn.jit(lambda *xs: np.einsum(spec, *xs), backend=AlgebraBackend(MaxPlus()))(*factors)
     np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize(
+    "algebra", [MaxPlus(), Truth(), Fractions(), Intervals()], ids=lambda x: type(x).__name__
+)
+@pytest.mark.parametrize("value", [0, 1, 5])
+def test_positions_are_integers_and_not_elements(algebra, value):
+    """The position 0 is not the zero of the algebra, which is -inf over max-plus."""
+    aval = Aval((2,), "int64")
+    for found in (
+        algebra.constant(value=value, dtype=aval.dtype, shape=(2,)),
+        algebra.asoperand(np.array([value, value]), aval),
+    ):
+        assert found.tolist() == [value, value]
+        assert algebra.aval_of(found) is aval
 
 
 def test_derivatives_over_fractions_are_exact():

@@ -22,7 +22,8 @@ class Arrays:
     """Arrays of any elements; an algebra states ``add``, ``mul``, ``zero`` and ``one``.
 
     ``element`` makes an element of a number, ``dtype`` is NumPy's for arrays of elements. To
-    programs each is a float64, because float64 is what has a derivative and contracts.
+    programs each is a float64, because float64 is what has a derivative and contracts. Integers
+    stay integers: they are positions, not elements.
     """
 
     zero: Any
@@ -113,12 +114,16 @@ class Arrays:
 
     def constant(self, *, value: Any, dtype: Any, shape: Sequence[int]) -> Any:
         """Return an array of one element; 0 and 1 are the zero and the one of the algebra."""
+        if is_position(dtype):
+            return np.full(tuple(shape), value, dtype=dtype.name)
         found = {0: self.zero, 1: self.one}.get(value)
         element = self.element(value) if found is None else found
         return np.full(tuple(shape), element, dtype=self.dtype)
 
     def asoperand(self, value: Any, aval: Aval) -> Any:
         """Make elements of numbers."""
+        if is_position(aval.dtype):
+            return np.array(value, dtype=aval.dtype.name)
         made = [self.element(number) for number in np.asarray(value, dtype=object).ravel()]
         found = np.empty(len(made), dtype=self.dtype)
         found[:] = made
@@ -129,8 +134,14 @@ class Arrays:
         return np.array(operand)
 
     def aval_of(self, operand: Any) -> Aval:
-        """Return the shape, as float64."""
-        return Aval(operand.shape, "float64")
+        """Return the shape, as float64 or as integers."""
+        is_integer = getattr(operand, "dtype", None) is not None and operand.dtype.kind in "iu"
+        return Aval(operand.shape, operand.dtype if is_integer else "float64")
+
+
+def is_position(dtype: Any) -> bool:
+    """Return True for a dtype of integers."""
+    return dtype is not None and dtype.is_integer
 
 
 class Truth(Arrays):
@@ -257,6 +268,8 @@ class Intervals(Arrays):
 
     def constant(self, *, value: Any, dtype: Any, shape: Sequence[int]) -> Interval:
         """Return an array of one number, which a float64 is exactly."""
+        if is_position(dtype):
+            return super().constant(value=value, dtype=dtype, shape=shape)
         there = super().constant(value=value, dtype=dtype, shape=shape)
         return Interval(there, there)
 
@@ -264,6 +277,8 @@ class Intervals(Arrays):
         """Return an interval itself; make one of no width of a number."""
         if isinstance(value, Interval):
             return value
+        if is_position(aval.dtype):
+            return np.array(value, dtype=aval.dtype.name)
         there = np.array(value, dtype=float)
         return Interval(there, there)
 
