@@ -287,7 +287,7 @@ backward = linear_transpose(forward)
 shows(
     backward.linear,
     """
-    graph(ct0: number) {
+    graph(ct_y0: number) {
       %1 = mul ^exp0 *%0                   : number     transposed
       %2 = mul ^a *%1                      : number     transposed
       return %2
@@ -311,7 +311,7 @@ close(slope, 2 * math.exp(2))
 shows(
     materialize_merge(everything, outputs, inputs=[x.key, a.key, ct_y]),
     """
-    graph(x: number, a: number, ct0: number) {
+    graph(x: number, a: number, ct_y0: number) {
       %3 = mul %1 %0                       : number
       %4 = exp %3                          : number
       %5 = mul %4 *%2                      : number     transposed
@@ -341,7 +341,7 @@ shows(
     graph(dx: number) {
       %1 = mul ^a *%0                      : number     linear
       %2 = mul ^exp1 *%1                   : number     linear
-      %3 = mul *%2 ^ct0                    : number     linear
+      %3 = mul *%2 ^ct_y0                    : number     linear
       %4 = mul ^a *%3                      : number     linear
       return %4
     }

@@ -154,7 +154,7 @@ if TYPE_CHECKING:
         custom_vjp, debug, debug_nans, eval_shape, explain, export, fori_loop,
         from_local, grad, graph_of, hessian, host_callback, hvp, jacfwd, jacobian,
         jacrev, jet, jit, jvp, linearize, load_arrays, load_exported, load_graph, map, mesh, name,
-        offload, revolve, save_arrays, save_graph, scan,
+        offload, profile, revolve, save_arrays, save_graph, scan,
         shard, sharding_constraint, sparsity, stop_gradient, switch, trace, value_and_grad, vjp,
         vectorize, vmap, while_loop,
     )
@@ -313,9 +313,9 @@ else:
                 "contract_expression custom_jvp custom_linear custom_linear_solve custom_root "
                 "custom_vjp debug debug_nans eval_shape explain export fori_loop from_local grad "
                 "graph_of hessian host_callback hvp jacfwd jacobian jacrev jet jit jvp linearize "
-                "load_arrays load_exported load_graph map mesh name offload revolve save_arrays "
-                "save_graph scan shard sharding_constraint sparsity stop_gradient switch trace "
-                "value_and_grad vectorize vjp vmap while_loop"
+                "load_arrays load_exported load_graph map mesh name offload profile revolve "
+                "save_arrays save_graph scan shard sharding_constraint sparsity stop_gradient "
+                "switch trace value_and_grad vectorize vjp vmap while_loop"
             ),
         },
         _other,
@@ -396,21 +396,22 @@ __all__ = [
     "newaxis", "nextafter", "nonzero", "not_equal", "numpy_functions", "offload", "ones",
     "ones_like", "outer", "pad", "partition", "percentile", "permute_dims", "pi", "piecewise",
     "place", "polyadd", "polyder", "polydiv", "polyint", "polymul", "polysub", "polyval",
-    "positive", "pow", "power", "prefer", "prod", "promote_types", "ptp", "put", "put_along_axis",
-    "putmask", "quantile", "rad2deg", "radians", "random", "ravel", "ravel_multi_index", "real",
-    "real_if_close", "reciprocal", "remainder", "repeat", "reshape", "resize", "result_type",
-    "revolve", "right_shift", "rint", "roll", "rollaxis", "rot90", "round", "save_arrays",
-    "save_graph", "scan", "searchsorted", "select", "set_default", "setdiff1d", "setxor1d", "shape",
-    "shard", "sharding_constraint", "shares_memory", "sign", "signal", "signbit", "sin", "sinc",
-    "sinh", "size", "sliding_window_view", "sort", "sort_complex", "spacing", "sparsity", "spatial",
-    "special", "split", "sqrt", "square", "squeeze", "stack", "stats", "std", "stop_gradient",
-    "subtract", "sum", "swapaxes", "switch", "take", "take_along_axis", "tan", "tanh", "tensordot",
-    "tile", "trace", "transpose", "trapezoid", "trapz", "tri", "tril", "tril_indices",
-    "tril_indices_from", "trim_zeros", "triu", "triu_indices", "triu_indices_from", "true_divide",
-    "trunc", "uint8", "uint16", "uint32", "uint64", "union1d", "unique", "unique_all",
-    "unique_counts", "unique_inverse", "unique_values", "unravel_index", "unstack", "unwrap", "use",
-    "value_and_grad", "vander", "var", "vdot", "vecdot", "vecmat", "vectorize", "vjp", "vmap",
-    "vsplit", "vstack", "where", "while_loop", "zeros", "zeros_like",
+    "positive", "pow", "power", "prefer", "prod", "profile", "promote_types", "ptp", "put",
+    "put_along_axis", "putmask", "quantile", "rad2deg", "radians", "random", "ravel",
+    "ravel_multi_index", "real", "real_if_close", "reciprocal", "remainder", "repeat", "reshape",
+    "resize", "result_type", "revolve", "right_shift", "rint", "roll", "rollaxis", "rot90", "round",
+    "save_arrays", "save_graph", "scan", "searchsorted", "select", "set_default", "setdiff1d",
+    "setxor1d", "shape", "shard", "sharding_constraint", "shares_memory", "sign", "signal",
+    "signbit", "sin", "sinc", "sinh", "size", "sliding_window_view", "sort", "sort_complex",
+    "spacing", "sparsity", "spatial", "special", "split", "sqrt", "square", "squeeze", "stack",
+    "stats", "std", "stop_gradient", "subtract", "sum", "swapaxes", "switch", "take",
+    "take_along_axis", "tan", "tanh", "tensordot", "tile", "trace", "transpose", "trapezoid",
+    "trapz", "tri", "tril", "tril_indices", "tril_indices_from", "trim_zeros", "triu",
+    "triu_indices", "triu_indices_from", "true_divide", "trunc", "uint8", "uint16", "uint32",
+    "uint64", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values",
+    "unravel_index", "unstack", "unwrap", "use", "value_and_grad", "vander", "var", "vdot",
+    "vecdot", "vecmat", "vectorize", "vjp", "vmap", "vsplit", "vstack", "where", "while_loop",
+    "zeros", "zeros_like",
 ]
 # end generated
 # fmt: on

@@ -100,7 +100,7 @@ def test_reverse_over_reverse_has_three_program_inputs():
     seed, outer = reverse_over_reverse(x)
     (outer_seed,), (found,) = ends(outer)
     made = program([found], [x, seed, outer_seed], resolve([outer.linear]))
-    assert made.input_names == ("x", "ct0", "ct0")
+    assert made.input_names == ("x", "ct_y0", "ct_y0")
     assert len(made.inputs) == 3
 
 

@@ -113,7 +113,7 @@ def test_seeds_are_named_after_what_they_belong_to():
     linear = linearize(view_of([y, y]), keys([y, y]), keys([x]))
     assert [str(key.input_key) for key in linear.linear.input_keys] == ["dx"]
     names = [str(key.input_key) for key in linear_transpose(linear).linear.input_keys]
-    assert names == ["ct0", "ct1"]
+    assert names == ["ct_y0", "ct_y1"]
     nested, _ = pinned(lambda u: u, x)
     again = linearize(view_of([Exp()(nested)]), keys([Exp()(nested)]), keys([nested]))
     assert [str(key.input_key) for key in again.linear.input_keys] == ["dx"]

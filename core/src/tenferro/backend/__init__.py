@@ -42,7 +42,7 @@ from tenferro.backend.select import select_backend, set_default, use
 
 if TYPE_CHECKING:
     from tenferro.backend.algebra import AlgebraBackend, OperandAlgebra, lowerings_of
-    from tenferro.backend.base import Backend, Executable, Interpreter, Timings
+    from tenferro.backend.base import Backend, Executable, Interpreter
     from tenferro.backend.discovery.host import PluginHost
     from tenferro.backend.exporting import ExportedProgram, Exporter
     from tenferro.backend.lowering import Lowering, Lowerings, LoweringTable
@@ -58,13 +58,14 @@ if TYPE_CHECKING:
     )
     from tenferro.backend.sharding import Processes, ShardedArrays
     from tenferro.backend.spec import hookimpl
+    from tenferro.backend.timings import Timing, Timings
 else:
     # generated: lazy names
     __getattr__, __dir__ = later(
         __name__,
         {
             "algebra": "AlgebraBackend OperandAlgebra lowerings_of",
-            "base": "Backend Executable Interpreter Timings",
+            "base": "Backend Executable Interpreter",
             "discovery.host": "PluginHost",
             "exporting": "ExportedProgram Exporter",
             "lowering": "Lowering LoweringTable Lowerings",
@@ -74,6 +75,7 @@ else:
             ),
             "sharding": "Processes ShardedArrays",
             "spec": "hookimpl",
+            "timings": "Timing Timings",
         },
     )
     # end generated
@@ -89,7 +91,7 @@ __all__ = [
     "NoBackendError", "OperandAlgebra", "PluginBlockedError", "PluginBrokenError", "PluginError",
     "PluginHost", "PluginIncompatibleError", "PluginManifest", "PluginRecord", "PluginWarning",
     "PreferenceError", "Probe", "ProcessError", "Processes", "ProgramsDifferError", "ShardedArrays",
-    "ShardingIgnoredWarning", "SpansProcessesError", "Timings", "UnknownBackendError",
+    "ShardingIgnoredWarning", "SpansProcessesError", "Timing", "Timings", "UnknownBackendError",
     "UnknownOptionError", "UnsupportedError", "hookimpl", "host", "lowerings_of", "prefer",
     "select_backend", "set_default", "set_host", "use",
 ]

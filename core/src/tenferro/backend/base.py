@@ -19,45 +19,13 @@ from tenferro.backend._snapshots import copied
 from tenferro.backend.lowering import Implementation, LoweringTable, check_result_count, key_of
 from tenferro.backend.records import BackendConfig, BackendInfo
 from tenferro.backend.sharding import ShardedArrays
+from tenferro.backend.timings import Timing, Timings, timing_of
 from tenferro.computegraph import CompiledProgram, Operation, check_operand_count
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._source import source_text
 
 Options = Mapping[str, object]
 _SHARDING = ("mesh", "in_shardings", "out_shardings")
-
-
-class Timing(NamedTuple):
-    """Seconds that one equation took."""
-
-    equation: str
-    seconds: float
-
-
-class Timings(tuple[Timing, ...]):
-    """Timings of ``Executable.profile``: one row per equation, in order; prints as a table."""
-
-    __slots__ = ()
-
-    @property
-    def total(self) -> float:
-        """Seconds of all equations together."""
-        return sum(row.seconds for row in self)
-
-    def to_chrome(self) -> list[dict[str, object]]:
-        """Return the rows as events of a Chrome or Perfetto trace, times in microseconds."""
-        events: list[dict[str, object]] = []
-        start = 0.0
-        for name, seconds in self:
-            events.append(
-                {"name": name, "ph": "X", "pid": 0, "tid": 0, "ts": start, "dur": seconds * 1e6}
-            )
-            start += seconds * 1e6
-        return events
-
-    def __str__(self) -> str:
-        rows = [f"{row.seconds * 1e6:12.1f} µs  {row.equation}" for row in self]
-        return "\n".join([*rows, f"{self.total * 1e6:12.1f} µs  total"])
 
 
 class Executable(ABC):
@@ -357,5 +325,5 @@ class Interpreter(Executable):
             start = perf_counter()
             self._run(slots, step, position)
             self.backend.synchronize()
-            rows.append(Timing(self.program.equation(position), perf_counter() - start))
+            rows.append(timing_of(self.program, (position,), perf_counter() - start))
         return Timings(rows)

@@ -7,7 +7,7 @@ inputs. Declared inputs keep their order, used or not. Read next: ``_compile.py`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -82,14 +82,20 @@ class MaterializedGraph:
         return len(self.nodes)
 
     def __str__(self) -> str:
+        lines = [self.node_text(node) for node in self.nodes]
+        return self.text_around(lines)
+
+    def text_around(self, lines: Iterable[str]) -> str:
+        """Return the text of the graph with these lines as its equations."""
         inputs = list(zip(self.input_names, self.avals, strict=False))
-        lines = []
-        for node in self.nodes:
-            outputs, given = [f"%{i}" for i in node.outputs], [f"%{i}" for i in node.inputs]
-            avals = [self.avals[i] for i in node.outputs]
-            lines.append(equation_text(outputs, node.operation, given, avals, node.role))
-            lines += body_lines(node.operation)
         return graph_text("graph", inputs, lines, [f"%{i}" for i in self.outputs])
+
+    def node_text(self, node: MaterializedNode, label: str = "") -> str:
+        """Return the line of an equation, followed by those of its closed graphs."""
+        outputs, given = [f"%{i}" for i in node.outputs], [f"%{i}" for i in node.inputs]
+        avals = [self.avals[i] for i in node.outputs]
+        line = equation_text(outputs, node.operation, given, avals, node.role, label)
+        return "\n".join([line, *body_lines(node.operation)])
 
     def __repr__(self) -> str:
         return f"<MaterializedGraph of {len(self.nodes)} nodes, {len(self.inputs)} inputs>"
@@ -157,21 +163,29 @@ def flatten(
     declared: Sequence[ValueKey],
     outputs: Sequence[ValueKey],
     definition_of: Callable[[ValueKey], Definition | None],
+    number: dict[ValueKey, int] | None = None,
 ) -> MaterializedGraph:
-    """``materialize_merge`` over any function that gives definitions."""
+    """``materialize_merge`` over any function that gives definitions.
+
+    ``number`` is filled with the numbers of the values by key.
+    """
     with CollectorPaused():
         walk = postorder(outputs, definition_of)
         if any([d[0].transparent for d in walk[1] if len(d) > 4 or type(d[-1]) is Application]):
             walk = postorder(outputs, lambda key: narrowed(definition_of(key)))
-        return flatten_walk(declared, outputs, walk)
+        return flatten_walk(declared, outputs, walk, number)
 
 
 def flatten_walk(
-    declared: Sequence[ValueKey], outputs: Sequence[ValueKey], walk: Walk
+    declared: Sequence[ValueKey],
+    outputs: Sequence[ValueKey],
+    walk: Walk,
+    number: dict[ValueKey, int] | None = None,
 ) -> MaterializedGraph:
     """``flatten`` where ``postorder`` has met all outputs, by definitions that are narrowed."""
     order, definitions, leaves = walk
-    number: dict[ValueKey, int] = {key: i for i, key in enumerate(declared)}
+    number = {} if number is None else number
+    number.update([(key, i) for i, key in enumerate(declared)])
     inputs = list(declared)
     for key in leaves:
         if key not in number:

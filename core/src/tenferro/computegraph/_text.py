@@ -21,6 +21,16 @@ def clip(text: str, limit: int = _NAME_LIMIT) -> str:
     return text if len(text) <= limit else f"{text[: limit - 4]}…{text[-3:]}"
 
 
+def unique(names: Iterable[str]) -> list[str]:
+    """Return the names; one that was there before has its number behind it: d, d.2, d.3."""
+    counts: dict[str, int] = {}
+    found = []
+    for name in names:
+        count = counts[name] = counts.get(name, 0) + 1
+        found.append(name if count == 1 else f"{name}.{count}")
+    return found
+
+
 def operation_text(operation: Operation) -> str:
     """Return the operation's name, with its parameters if it has any.
 
@@ -54,9 +64,10 @@ def equation_text(
     inputs: Sequence[str],
     avals: Sequence[Any],
     role: OperationRole,
+    label: str = "",
 ) -> str:
     """Return one line: outputs, operation, inputs (active ones starred), avals, direction of
-    flow.
+    flow, and a label, which names a tangent or cotangent.
     """
     if isinstance(role, Linearized):
         inputs = [f"*{n}" if a else n for n, a in zip(inputs, role.active_mask, strict=True)]
@@ -65,6 +76,8 @@ def equation_text(
     right = f": {', '.join(known)}" if known else ""
     if isinstance(role, Linearized):
         right = f"{right:<12} {'transposed' if role.transposed else 'linear'}"
+    if label:
+        right = f"{right:<23} {label}"
     return f"  {left:<{_COLUMN - 3}} {right}".rstrip()
 
 
@@ -104,6 +117,8 @@ def graph_text(
     kind: str, inputs: Iterable[tuple[str, Any]], lines: Iterable[str], outputs: Iterable[str]
 ) -> str:
     """Return a whole graph: header with inputs, one line per equation, the outputs returned."""
-    header = ", ".join(f"{name}{aval_text(aval)}" for name, aval in inputs)
+    known = list(inputs)
+    names = unique([name for name, _ in known])
+    header = ", ".join(f"{name}{aval_text(x)}" for name, (_, x) in zip(names, known, strict=True))
     returned = ", ".join(outputs)
     return "\n".join([f"{kind}({header}) {{", *lines, f"  return {returned}".rstrip(), "}"])

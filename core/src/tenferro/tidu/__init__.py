@@ -23,6 +23,7 @@ from tenferro.tidu._errors import (
     NotLinearError,
     RuleResultError,
 )
+from tenferro.tidu._flow_names import FlowNames, name_images, naming_flows
 from tenferro.tidu._linear_space import NO_TANGENT, LinearSpace, NoTangent
 from tenferro.tidu._linearization import Linearization, linearize_keys, pullback, pushforward
 from tenferro.tidu._pin import Pin, Trace, pin, pinned_leaf
@@ -74,12 +75,12 @@ else:
 # generated: public names
 __all__ = [
     "NO_FLOW", "NO_TANGENT", "ADContext", "DifferentiationError", "DuplicateWrtError", "Flow",
-    "FlowInput", "LinearInput", "LinearSpace", "Linearization", "LinearizedGraph",
+    "FlowInput", "FlowNames", "LinearInput", "LinearSpace", "Linearization", "LinearizedGraph",
     "MissingRuleError", "MixedFlowError", "NoTangent", "NotLinearError", "Pin", "Primitive",
     "Residual", "RuleBuilder", "RuleResultError", "Rules", "Seed", "Sweep", "SweepId", "Trace",
     "Value", "cotangent_leaf", "emit", "emit_plain", "flow_of", "fresh_id", "in_rule", "is_kept",
     "joint_flow", "linear_map", "linear_transpose", "linearize", "linearize_keys", "missing_rule",
-    "pin", "pinned_leaf", "pullback", "pushforward", "tangent_leaf",
+    "name_images", "naming_flows", "pin", "pinned_leaf", "pullback", "pushforward", "tangent_leaf",
 ]
 # end generated
 # fmt: on

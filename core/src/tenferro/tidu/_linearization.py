@@ -18,8 +18,9 @@ from tenferro.computegraph import Definition, KeyView, Resolver, ValueKey, input
 from tenferro.tidu._apply_rules import CalledRules, Primals
 from tenferro.tidu._context import EMPTY_CONTEXT, ADContext
 from tenferro.tidu._emit import RuleBuilder, emit, sweeping
+from tenferro.tidu._flow_names import cotangents_of, name_tangents
 from tenferro.tidu._linear_space import LinearSpace
-from tenferro.tidu._pull import Cotangents, pull
+from tenferro.tidu._pull import pull
 from tenferro.tidu._push import Tangents, fresh_tangents, plan_sweep, push
 from tenferro.tidu._rule_cache import rules_of
 from tenferro.tidu._value import LinearNode, LinearNodes, Sweep, Value, is_kept
@@ -60,6 +61,7 @@ def pushforward(
             rules = rules_of(rule)
             found = _starting(wrt, seeds, rules)
             push(plan, found, rules)
+            name_tangents(found, rules.leave)
         return [_leave(rules.leave(found.get(key)), sweep) for key in outputs]
 
 
@@ -86,6 +88,7 @@ def linearize_keys(
             rules = rules_of(rule)
             tangents = _starting(wrt, seeds, rules)
             push(plan, tangents, rules)
+            name_tangents(tangents, rules.leave)
         ends = [rules.leave(tangents.get(key)) for key in outputs]
         primals = _belonging(tangents, rules)
         return Linearization(sweep, seeds, ends, context or EMPTY_CONTEXT, primals)
@@ -208,7 +211,7 @@ class Linearization:
             check_wires(self.ends, cotangents)
         with sweeping(sweep, context) as rule:
             rules = rules_of(rule, self._primals)
-            found = Cotangents(rules, self.ends, cotangents)
+            found = cotangents_of(rules, self.ends, cotangents, self._primals)
             found.kept = frozenset([seed.key for seed in self.seeds if seed is not None])
             pull(self.nodes if nodes is None else nodes, found, rules)
             taken = [None if seed is None else found.take(seed.key) for seed in self.seeds]

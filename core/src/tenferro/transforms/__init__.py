@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     )
     from tenferro.transforms.inspection.graph_of import graph_of
     from tenferro.transforms.inspection.look import GraphOf, trace
+    from tenferro.transforms.inspection.profile import profile
     from tenferro.transforms.saving.exported import export, load_exported
     from tenferro.transforms.saving.load import SavedFunction, load_graph
     from tenferro.transforms.saving.save import save_graph
@@ -126,6 +127,7 @@ else:
             "inspection.explain": "FunctionExplanation PrimitiveExplanation explain",
             "inspection.graph_of": "graph_of",
             "inspection.look": "GraphOf trace",
+            "inspection.profile": "profile",
             "saving.exported": "export load_exported",
             "saving.load": "SavedFunction load_graph",
             "saving.save": "save_graph",
@@ -150,8 +152,8 @@ __all__ = [
     "custom_linear_solve", "custom_root", "custom_vjp", "debug", "debug_nans", "eval_shape",
     "explain", "export", "fori_loop", "from_local", "grad", "graph_of", "hessian", "host_callback",
     "hvp", "jacfwd", "jacobian", "jacrev", "jet", "jit", "jvp", "linearize", "load_arrays",
-    "load_exported", "load_graph", "map", "mesh", "name", "offload", "record_program", "revolve",
-    "save_arrays", "save_graph", "scan", "shard", "sharding_constraint", "sparsity",
+    "load_exported", "load_graph", "map", "mesh", "name", "offload", "profile", "record_program",
+    "revolve", "save_arrays", "save_graph", "scan", "shard", "sharding_constraint", "sparsity",
     "stop_gradient", "switch", "trace", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
 ]
 # end generated

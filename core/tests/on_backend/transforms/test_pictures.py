@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import tenferro as tn
+from tenferro._runtime.markup import escape
 from tenferro.transforms import GraphTooLargeError
 from tenferro.transforms.inspection.views import picture
 from tenferro.transforms.inspection.views._layout import draw, rising
-from tenferro.transforms.inspection.views._svg import escape
 
 SCALAR, VECTOR = tn.Aval((), "float64"), tn.Aval((3,), "float64")
 ODD = """<a & "b">'c' #%%\\n`é"""

@@ -51,7 +51,9 @@ def test_equations_are_counted_by_the_part_that_they_belong_to():
 def test_the_program_shows_slots_and_frees():
     found = tn.trace(tn.grad(lambda x: np.sum(np.exp(x) * x)), VECTOR)
     assert found.program.output_avals == (VECTOR,)
-    assert str(found) == repr(found) == str(found.graph)
+    assert str(found) == repr(found)
+    pairs = zip(str(found).splitlines(), str(found.graph).splitlines(), strict=True)
+    assert all(named.startswith(line) for named, line in pairs)
 
 
 GRAPHS = {

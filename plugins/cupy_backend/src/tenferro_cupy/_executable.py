@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from tenferro.backend.base import Executable, Timing, Timings
+from tenferro.backend.base import Executable
 from tenferro.backend.extend import source_text
 from tenferro.backend.lowering import check_result_count
+from tenferro.backend.timings import Timings, timing_of
 from tenferro.computegraph import check_operand_count
 from tenferro_cupy._given_up import donated_and_read
 from tenferro_cupy._graph import GraphRunner
@@ -205,6 +206,6 @@ class CupyExecutable(Executable):
                 start = perf_counter()
                 self.runner.run(slots, step, frees)
                 self.backend.synchronize()
-                equations = self.runner.equations(step).replace("\n", "; ")
-                rows.append(Timing(equations, perf_counter() - start))
+                seconds = perf_counter() - start
+                rows.append(timing_of(self.plan.program, step.positions, seconds))
         return Timings(rows)

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tenferro.backend import LoweringError
-from tenferro.backend.base import Executable, Timing, Timings
+from tenferro.backend.base import Executable
 from tenferro.backend.lowering import key_of
+from tenferro.backend.timings import Timing, Timings, timing_of
 from tenferro.computegraph import CompiledProgram, OperandError, check_operand_count
 from tenferro.primitives import Aval
 from tenferro_numpy.draft import Draft
@@ -213,11 +214,9 @@ class NumpyExecutable(Executable):
         rows: list[Timing] = []
 
         def note(number: int, seconds: float, results: tuple[Any, ...]) -> None:
-            position = self.plan.lines[number].position
-            if position is None:
-                return
-            equation = self.program.equation(position)
-            rows.append(Timing(equation, seconds))
+            positions = self.plan.lines[number].positions
+            if positions:
+                rows.append(timing_of(self.program, positions, seconds))
 
         token = silence()
         try:

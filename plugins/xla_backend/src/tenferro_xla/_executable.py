@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from tenferro.backend.base import Backend, Executable, Timing, Timings
+from tenferro.backend.base import Backend, Executable
+from tenferro.backend.timings import Timing, Timings
 from tenferro.computegraph import CompiledProgram, check_operand_count
 from tenferro.primitives import Aval
 from tenferro_xla._checks import raise_first

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from tenferro.backend import UnsupportedError
-from tenferro.backend.base import Backend, Executable, Timing, Timings
+from tenferro.backend.base import Backend, Executable
+from tenferro.backend.timings import Timing, Timings
 from tenferro.computegraph import CompiledProgram, OperandError, check_operand_count
 from tenferro.primitives import Mesh, ShardingConstraint, ShardingSpec
 from tenferro_xla._agreement import agree_on

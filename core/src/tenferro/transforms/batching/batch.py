@@ -26,7 +26,7 @@ from tenferro.computegraph import (
 from tenferro.primitives import Handle, TensorPrimitive, concatenate, constant, reshape, slice
 from tenferro.primitives._primitive import bind_all, in_front
 from tenferro.primitives._source import source_text
-from tenferro.tidu import RuleResultError, Sweep, flow_of
+from tenferro.tidu import RuleResultError, Sweep, flow_of, name_images
 from tenferro.transforms.errors import BatchingWarning
 
 Examples = dict[ValueKey, Handle]
@@ -55,6 +55,7 @@ def batch(
                 y = found[key] = equations.output(definition)
                 _check(y, key, size, definition[0])
                 y.key.source = y.key.source or key.source
+    name_images(found)
     return [found.get(key) for key in outputs]
 
 

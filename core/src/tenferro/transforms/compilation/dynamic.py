@@ -21,7 +21,7 @@ from tenferro.arrays.handle.array import evaluable
 from tenferro.arrays.handle.convert import aval_of_operand
 from tenferro.arrays.handle.looks import Find, is_observed, observing
 from tenferro.arrays.handle.weak import NumberReads
-from tenferro.backend import Backend, UnsupportedError, select_backend
+from tenferro.backend import Backend, Timings, UnsupportedError, select_backend
 from tenferro.computegraph import UNKNOWN, CacheStats, MaterializedGraph, ValueKey, flatten
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._boundary import refusal
@@ -309,6 +309,10 @@ class DynamicJitted(Jitted):
         """Raise UnsupportedError: there is no single graph."""
         hint = "`explain()` describes the parts that calls have made"
         self._refuse("`lower`, which wants one graph", "a call", hint)
+
+    def profile(self, *args: Any, **kwargs: Any) -> Timings:
+        """Raise UnsupportedError: there is no single program."""
+        self._refuse("`profile`, which wants one program", "a call", "profile without `dynamic`")
 
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """Describe the segments that calls have made, each with the sizes that lead to it.

@@ -75,6 +75,7 @@ from tenferro.transforms.recording.unrolled import is_unrolling
 from tenferro.transforms.recording.unrolled import state as unrolling
 
 if TYPE_CHECKING:
+    from tenferro.backend import Timings
     from tenferro.primitives import Mesh
     from tenferro.transforms.compilation.placement import Placement
 
@@ -256,6 +257,22 @@ class Jitted(PickledByName):
     def lower(self, *args: Any, **kwargs: Any) -> MaterializedGraph:
         """Return the graph that would run for these arguments."""
         return self._traced(self._call(args, kwargs)).graph
+
+    @bounded("jit")
+    def profile(self, *args: Any, **kwargs: Any) -> Timings:
+        """Run the program for these arguments once, and return the seconds of each equation.
+
+        See ``tenferro.profile``.
+        """
+        call = self._call(args, kwargs)
+        needs = "profile runs the program, so it needs"
+        if any([isinstance(leaf, Aval) for leaf in call.leaves]):
+            raise at_user_line(TypeError(f"{needs} arrays instead of Avals"))
+        traced, leaves = self._traced_for_run(call)
+        arrays = [leaf for leaf in leaves if isinstance(leaf, Array)]
+        if traced.is_open or any([not is_known(array) for array in arrays]):
+            raise at_user_line(TypeError(f"{needs} values: it cannot be called in a transform"))
+        return self._ready(traced, call, self._given_up(call)).profile(leaves)
 
     @bounded("jit")
     def explain(self, *args: Any, **kwargs: Any) -> str:

@@ -23,6 +23,7 @@ from tenferro.transforms.recording.run_or_record import deliverer
 
 if TYPE_CHECKING:
     from tenferro.backend.base import Backend, Executable
+    from tenferro.backend.timings import Timings
 
 _SCALARS = frozenset(SCALARS)
 _KEPT = 256
@@ -112,6 +113,10 @@ class Ready:
             leaves = self._taken(leaves)
         results = self._deliver(self._run(*leaves, *self._captured))
         return results[0] if self._spec is _tree.LEAF else self._spec.unflatten(results)
+
+    def profile(self, leaves: Sequence[Any]) -> Timings:
+        """Run on the leaves of a call, and return what it took."""
+        return self._run.profile(*self._taken(leaves), *self._captured)
 
     def _taken(self, leaves: Sequence[Any]) -> list[Any]:
         """Convert leaves to operands of the backend; most already are."""

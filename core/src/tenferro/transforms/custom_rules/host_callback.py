@@ -74,8 +74,8 @@ def host_callback(
     >>> def slope(x):
     ...     return -2 / np.sqrt(np.pi) * np.exp(-x * x)
     >>> erfc.defvjp(lambda x: (erfc(x), x), lambda x, ct: (slope(x) * ct,))
-    >>> tn.jit(tn.grad(erfc))(0.5)
-    np.float64(-0.8787825789354449)
+    >>> round(float(tn.jit(tn.grad(erfc))(0.5)), 12)
+    -0.878782578935
     """
     check_function(function, "host_callback")
     arrays, tree = take_arrays(args)

@@ -21,28 +21,37 @@ class Cost(NamedTuple):
     arguments: int
 
 
-def cost_of(program: CompiledProgram) -> Cost:
-    """Count a program, equation by equation."""
-    flops = moved = 0
-    for operation, inputs, outputs, *_ in program.instructions:
+class EquationCost(NamedTuple):
+    """Cost of one equation: operations on elements; bytes read and written; bytes alive then."""
+
+    flops: int
+    moved: int
+    alive: int
+
+
+def costs_of(program: CompiledProgram) -> list[EquationCost]:
+    """Count each equation. Arguments stay alive; other values die at their last use."""
+    arguments = set(program.inputs)
+    alive = sum(map(nbytes, program.input_avals))
+    found = []
+    for operation, inputs, outputs, frees, *_ in program.instructions:
         given = [program.avals[i] for i in inputs]
         results = [program.avals[i] for i in outputs]
-        flops += flops_of(operation, given, results)
-        moved += sum(map(nbytes, given)) + sum(map(nbytes, results))
-    peak, at = _peak(program)
-    return Cost(flops, moved, peak, at, sum(map(nbytes, program.input_avals)))
+        made = sum(map(nbytes, results))
+        alive += made
+        flops = flops_of(operation, given, results)
+        found.append(EquationCost(flops, sum(map(nbytes, given)) + made, alive))
+        alive -= sum([nbytes(program.avals[i]) for i in frees if i not in arguments])
+    return found
 
 
-def _peak(program: CompiledProgram) -> tuple[int, int | None]:
-    """Return the most bytes alive at once, if arguments stay and other values die at their last
-    use.
-    """
-    arguments = set(program.inputs)
-    alive = peak = sum(map(nbytes, program.input_avals))
+def cost_of(program: CompiledProgram) -> Cost:
+    """Count a program, equation by equation."""
+    found = costs_of(program)
+    peak = arguments = sum(map(nbytes, program.input_avals))
     at = None
-    for position, instruction in enumerate(program.instructions):
-        alive += sum(nbytes(program.avals[i]) for i in instruction.outputs)
-        if alive > peak:
-            peak, at = alive, position
-        alive -= sum(nbytes(program.avals[i]) for i in instruction.frees if i not in arguments)
-    return peak, at
+    for position, row in enumerate(found):
+        if row.alive > peak:
+            peak, at = row.alive, position
+    flops, moved = sum([row.flops for row in found]), sum([row.moved for row in found])
+    return Cost(flops, moved, peak, at, arguments)

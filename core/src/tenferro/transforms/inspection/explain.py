@@ -16,13 +16,15 @@ from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.evaluation.evaluate import executable
 from tenferro.backend import BackendError, MissingLoweringError, host, select_backend
 from tenferro.backend._options import rewritten
+from tenferro.backend.bars import Bar, html
 from tenferro.backend.lowering.decompose import has_decomposition, sample
 from tenferro.backend.select import choose, kinds_of
 from tenferro.computegraph import UNKNOWN, CompiledProgram, Operation
 from tenferro.passes._costs import family
 from tenferro.primitives._primitive import TensorPrimitive
+from tenferro.primitives._source import source_text
 from tenferro.transforms.errors import UnknownPrimitiveError
-from tenferro.transforms.inspection.cost import Cost, cost_of
+from tenferro.transforms.inspection.cost import Cost, cost_of, costs_of
 from tenferro.transforms.inspection.look import GraphOf, trace
 from tenferro.transforms.recording.decisions import collected_decisions
 
@@ -78,10 +80,15 @@ class FunctionExplanation(NamedTuple):
     decisions: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
+        rows, compiled = self._heads(), self.compiled.rstrip()
+        return "\n".join([row.rstrip() for row in rows] + (["", compiled] if compiled else []))
+
+    def _heads(self) -> list[str]:
+        """Return the lines above the backend's own description."""
         counts = ", ".join(f"{count} {part}" for part, count in self.graph.counts().items())
         avals = ", ".join(map(str, self.graph.program.input_avals))
         families = Counter(family(node.operation) for node in self.graph.graph.nodes)
-        rows = [
+        return [
             f"{self.name} at {avals}".rstrip(),
             _row("graph", f"{_many(len(self.graph), 'equation')}: {counts}"),
             _row("families", ", ".join(f"{n} {count}" for n, count in families.most_common())),
@@ -91,11 +98,20 @@ class FunctionExplanation(NamedTuple):
             _row("passes", self.passes),
             *_cost_rows(self.cost, self.graph.program),
         ]
-        compiled = self.compiled.rstrip()
-        return "\n".join([row.rstrip() for row in rows] + (["", compiled] if compiled else []))
 
     def __repr__(self) -> str:
         return str(self)
+
+    def _repr_html_(self) -> str:
+        """Return the lines, a timeline and bars of the bytes that equations move, and the rest."""
+        program = self.graph.program
+        rows = []
+        for i, cost in enumerate(costs_of(program)):
+            text = " ".join(program.equation(i).split())
+            note = source_text(program.instructions[i].source) or ""
+            rows.append(Bar(cost.moved, f"{cost.moved:,} bytes", text, note))
+        what = "bytes read and written, from left to right"
+        return html([row.rstrip() for row in self._heads()], rows, self.compiled.rstrip(), what)
 
 
 def explain(

@@ -7,7 +7,7 @@ run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -16,10 +16,13 @@ from tenferro.arrays.errors import at_user_line
 from tenferro.computegraph import (
     CompiledProgram,
     MaterializedGraph,
+    ValueKey,
     compile_program,
     flatten,
 )
+from tenferro.computegraph._text import unique
 from tenferro.primitives._source import source_text
+from tenferro.tidu import FlowNames, naming_flows
 from tenferro.transforms.errors import GraphTooLargeError, check_function
 from tenferro.transforms.recording.record import Loans, record
 from tenferro.transforms.recording.run_or_record import history, key_of
@@ -52,9 +55,15 @@ class GraphOf:
     }
     """
 
-    def __init__(self, graph: MaterializedGraph, positions: Sequence[int] | None = None) -> None:
+    def __init__(
+        self,
+        graph: MaterializedGraph,
+        positions: Sequence[int] | None = None,
+        labels: Mapping[int, str] | None = None,
+    ) -> None:
         self.graph = graph
         self.positions = range(len(graph)) if positions is None else positions
+        self.labels = labels or {}
 
     @cached_property
     def program(self) -> CompiledProgram:
@@ -72,7 +81,7 @@ class GraphOf:
 
     def __getitem__(self, chosen: slice) -> GraphOf:
         """Return the equations at these positions; values from elsewhere are drawn as inputs."""
-        return GraphOf(self.graph, self.positions[chosen])
+        return GraphOf(self.graph, self.positions[chosen], self.labels)
 
     def around(self, value: str | int, distance: int = 2) -> GraphOf:
         """Return the equations at most ``distance`` steps from a value, upward and downward.
@@ -89,7 +98,7 @@ class GraphOf:
             reached = {i for i in self.positions if not near.isdisjoint(_values_of(self.graph, i))}
             found |= reached
             near.update(v for i in reached for v in _values_of(self.graph, i))
-        return GraphOf(self.graph, sorted(found))
+        return GraphOf(self.graph, sorted(found), self.labels)
 
     # ---- text ------------------------------------------------------------------------------------
 
@@ -97,8 +106,6 @@ class GraphOf:
         return len(self.positions)
 
     def __str__(self) -> str:
-        if len(self) == len(self.graph):
-            return str(self.graph)
         head, rows, tail = self._rows()
         return "\n".join([head, *[line for _, line, _ in rows], *tail])
 
@@ -106,17 +113,18 @@ class GraphOf:
         return str(self)
 
     def _rows(self) -> tuple[str, list[tuple[str, str, str]], list[str]]:
-        """Split the text: head, (part, line, user's line) of each equation, tail."""
-        lines = str(self.graph).split("\n")
+        """Split the text: head, (part, lines, user's line) of each equation, tail."""
+        head, *tail = self.graph.text_around(()).split("\n")
         nodes, next_ = self.graph.nodes, 0
         part_of = _forms().part_of
         rows: list[tuple[str, str, str]] = []
         for i in self.positions:
             rows += _gap(next_, i)
             note = source_text(nodes[i].source) or ""
-            rows.append((part_of(nodes[i]), lines[i + 1], note))
+            label = ", ".join([self.labels[k] for k in nodes[i].outputs if k in self.labels])
+            rows.append((part_of(nodes[i]), self.graph.node_text(nodes[i], label), note))
             next_ = i + 1
-        return lines[0], rows + _gap(next_, len(nodes)), lines[len(nodes) + 1 :]
+        return head, rows + _gap(next_, len(nodes)), tail
 
     # ---- pictures --------------------------------------------------------------------------------
 
@@ -209,7 +217,8 @@ def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> GraphOf:
 
     Nothing is evaluated, except if control flow asks for a value. Equations through which
     tangents flow are marked ``linear``, those of cotangents ``transposed``. A star marks the
-    operand that carries the flow.
+    operand that carries the flow. A name such as ``dx`` or ``ct_x`` says whose tangent or cotangent
+    an equation computes.
 
     Parameters
     ----------
@@ -230,15 +239,40 @@ def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> GraphOf:
     >>> import tenferro as tn
     >>> print(tn.trace(tn.grad(lambda x: tn.sin(x)), tn.Aval((), "float64")))
     graph(x: f64[]) {
-      %1 = cos %0                          : f64[]
+      %1 = cos %0                          : f64[]                 ct_x
       return %1
     }
     """
     check_function(function, "trace")
-    with Loans(keeps=True) as loans:
+    with Loans(keeps=True) as loans, naming_flows() as names:
         recording = record(function, args, kwargs, range(len(args)), loans)
         outputs = [key_of(x) for x in recording.outputs]
         given = set(recording.wrt)  # a pin among them has a history that ends in another leaf
-        return GraphOf(
-            flatten(recording.wrt, outputs, lambda key: None if key in given else history(key))
+        number: dict[ValueKey, int] = {}
+        graph = flatten(
+            recording.wrt, outputs, lambda key: None if key in given else history(key), number
         )
+        return GraphOf(graph, labels=_labels(graph, names, number))
+
+
+def _labels(
+    graph: MaterializedGraph, names: FlowNames, number: Mapping[ValueKey, int]
+) -> dict[int, str]:
+    """Return the names of the tangents and cotangents among the values, by number.
+
+    What a name is of stands in it as the name of an input, as the number of a value, or, if the
+    graph does not compute that value, as the name of its operation. Equal names are counted.
+    """
+    inputs = unique(graph.input_names)
+    literals = {i for node in graph.nodes if not node.inputs for i in node.outputs}
+    found: dict[int, str] = {}
+    for key, (prefix, root, _) in names.of.items():
+        place, of = number.get(key, -1), number.get(root, -1)
+        if place < len(inputs) or place in found or place == of or place in literals:
+            continue
+        if of < 0:
+            base = str(root.operation.name if root.operation is not None else root.identity)
+        else:
+            base = inputs[of] if of < len(inputs) else f"%{of}"
+        found[place] = f"{prefix}{base}"
+    return dict(zip(found, unique(found.values()), strict=True))

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from tenferro._runtime.markup import escape
 from tenferro.transforms.inspection.views._colors import FAINT, INK, LOOKS, PAPER
 from tenferro.transforms.inspection.views._picture import PARTS
-from tenferro.transforms.inspection.views._svg import escape
 
 _PRE = (
     f"background:{PAPER};color:{INK};padding:.6em .8em;margin:0;line-height:1.45;"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tenferro._runtime.markup import escape
 from tenferro.transforms.inspection.views._colors import FAINT, FLOWS, INK, LOOKS, PAPER
 from tenferro.transforms.inspection.views._layout import BoxPlace, Drawing, draw
 from tenferro.transforms.inspection.views._picture import PARTS, Box, Edge, Picture
@@ -44,14 +45,6 @@ def svg(picture: Picture) -> str:
             "</svg>",
         ]
     )
-
-
-def escape(text: str) -> str:
-    """Escape text for an element or a quoted attribute; characters outside XML are dropped."""
-    kept = "".join(c for c in text if c in "\t\n" or (c >= " " and not "\ud800" <= c <= "\udfff"))
-    for sign, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;")):
-        kept = kept.replace(sign, entity)
-    return kept.replace("\ufffe", "").replace("\uffff", "")
 
 
 def _title(picture: Picture) -> str:
