@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tensor_networks import block_sparse, mps, peps, trg
+from tensor_networks import block_sparse, ctmrg, mps, peps, trg
 
 import tenferro as tn
 
@@ -21,6 +21,13 @@ def test_trg_has_onsagers_free_energy_and_two_derivatives():
     np.testing.assert_allclose(found[0], exact[0], rtol=1e-6)
     np.testing.assert_allclose(found[1], exact[1], rtol=1e-4)
     np.testing.assert_allclose(found[2], exact[2], rtol=1e-3)
+
+
+@pytest.mark.parametrize("beta", [0.25, 0.55])
+def test_ctmrg_has_the_exact_energy_and_magnetization_on_both_sides_of_the_transition(beta):
+    magnetization = (1 - np.sinh(2 * beta) ** -4) ** 0.125 if beta > 0.5 else 0.0
+    exact = [trg.onsager(beta, 0), trg.onsager(beta, 1), magnetization]
+    np.testing.assert_allclose(ctmrg.results(beta, 8, 40), exact, rtol=1e-8, atol=1e-8)
 
 
 def test_a_variational_mps_reaches_the_energy_of_free_fermions():
