@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tensor_networks import block_sparse, ctmrg, mps, peps, trg
+from tensor_networks import block_sparse, ctmrg, mps, peps, tebd, trg
 
 import tenferro as tn
 
@@ -50,6 +50,12 @@ def test_the_gradient_of_the_energy_of_an_mps_is_that_of_differences():
     energy = lambda x: mps.energy(x, np.asarray(mps.operator(1.0, 0.7)))  # noqa: E731
     slope = np.sum(tn.grad(energy)(tensors) * direction)
     np.testing.assert_allclose(slope, difference(energy, tensors, direction), rtol=1e-6)
+
+
+def test_tebd_and_its_derivative_have_an_error_of_second_order():
+    errors = np.array(tebd.main(steps=(4, 8)))
+    assert np.all(errors[0] < 5e-3)
+    np.testing.assert_allclose(errors[0] / errors[1], 4.0, rtol=0.15)
 
 
 def test_the_gradient_of_the_energy_of_a_peps_is_that_of_differences():
