@@ -142,6 +142,7 @@ DEEP = (
 
 #: Of the parameters of these `full` keeps one in `keep`, and `deep` all.
 SAMPLED = (
+    Slow(f"{ON}/array/test_bessel.py", 3, "each decomposition is hundreds of equations"),
     Slow(f"{ON}/array/test_loops.py", 4, "loops of thousands of turns"),
     Slow(f"{ON}/linalg/test_equal_values.py", 3, "third derivatives of decompositions"),
     Slow(f"{ON}/linalg/test_matrix_functions.py", 3, "differences of every function"),
