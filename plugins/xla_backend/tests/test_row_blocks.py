@@ -4,12 +4,14 @@ The cache is tiny here, so that arrays of 60 rows are divided; 7 rows or so make
 are left. Which parts of a program act on rows is core's choice, which the NumPy backend tests.
 """
 
+import os
+
 import numpy as np
 import pytest
 
 import tenferro as tn
 from tenferro import primitives as tp
-from tenferro_xla import _executable
+from tenferro_xla import _executable, _row_blocks
 from tenferro_xla._row_blocks import RowBlocks
 
 ROWS, CACHE = 60, 4096
@@ -189,6 +191,14 @@ def test_operands_that_each_block_reads_whole_are_counted(programs, monkeypatch)
         shapes = (rows, width), *[(width, width)] * 16
         executable = programs.compile(layers, *[tp.Aval(shape, "float64") for shape in shapes])
         assert len(blocks_of(executable)) == count
+
+
+@pytest.mark.parametrize("processors", [1, None, 4])
+def test_systems_without_affinity_count_processors(monkeypatch, processors):
+    """A system that does not tell their number has one."""
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: processors)
+    assert _row_blocks.cache_of_processors() == (processors or 1) << 21
 
 
 # ---- what users write ----------------------------------------------------------------------------

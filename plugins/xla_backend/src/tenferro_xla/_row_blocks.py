@@ -133,7 +133,11 @@ class _Unit(NamedTuple):
 
 def cache_of_processors() -> int:
     """Return the bytes of the caches of the processors that XLA uses."""
-    return _BYTES_PER_PROCESSOR * len(os.sched_getaffinity(0) or (0,))
+    try:
+        count = len(os.sched_getaffinity(0))
+    except AttributeError:  # macOS and Windows
+        count = os.cpu_count() or 1
+    return _BYTES_PER_PROCESSOR * count
 
 
 def with_row_blocks(program: CompiledProgram, cache: int) -> CompiledProgram:
