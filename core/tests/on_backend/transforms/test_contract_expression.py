@@ -14,6 +14,7 @@ EXPRESSIONS = {
     "chain": (*CHAIN, 4),
     "one element at a time": (*CHAIN, 1),
     "a label of the output": ("abx,bcx,cdx->adx", [(2, 3, 4), (3, 3, 4), (3, 2, 4)], 3),
+    "parts of a label of the output": ("abx,bcx,cdx->adx", [(2, 3, 6), (3, 3, 6), (3, 2, 6)], 12),
     "diagonal": ("aab,bc,cd->a", [(3, 3, 4), (4, 5), (5, 2)], 4),
     "ellipsis": ("...ab,...bc,cd->...ad", [(4, 2, 3), (1, 3, 4), (4, 2)], 8),
     "a sum of one operand": ("abz,bc,cd->ad", [(2, 3, 4), (3, 4), (4, 2)], 3),
@@ -78,7 +79,7 @@ def test_labels_are_cut_in_equal_parts_and_no_more_than_needed():
         assert bool(parts) == (limit < 64)
 
 
-DERIVED = ["chain", "a label of the output", "diagonal", "ellipsis", "scalar", "empty sum"]
+DERIVED = ["chain", "parts of a label of the output", "diagonal", "ellipsis", "scalar", "empty sum"]
 
 
 @pytest.mark.parametrize("jitted", [False, True], ids=["eager", "jit"])
