@@ -46,6 +46,8 @@ from tenferro.arrays.functions.linalg.triangular import (
     cholesky_solve,
     solve_triangular,
 )
+from tenferro.arrays.sparse.matrix import sparse_array
+from tenferro.arrays.sparse.solving import spsolve
 from tenferro.primitives._boundary import publish as _publish
 from tenferro.transforms.matrix_functions.low_rank import low_rank, low_rank_factors
 from tenferro.transforms.matrix_functions.spectral import spectral_function
@@ -82,8 +84,9 @@ __all__ = [
     "lu_solve", "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose",
     "multi_dot", "norm", "null_space", "orth", "orthogonal_procrustes", "outer", "pinv", "polar",
     "qr", "sinhm", "sinm", "slogdet", "solve", "solve_banded", "solve_sylvester",
-    "solve_triangular", "spectral_function", "sqrtm", "svd", "svdvals", "tanhm", "tanm",
-    "tensordot", "tensorinv", "tensorsolve", "toeplitz", "trace", "vecdot", "vector_norm",
+    "solve_triangular", "sparse_array", "spectral_function", "spsolve", "sqrtm", "svd", "svdvals",
+    "tanhm", "tanm", "tensordot", "tensorinv", "tensorsolve", "toeplitz", "trace", "vecdot",
+    "vector_norm",
 ]
 # end generated
 # fmt: on

@@ -88,6 +88,30 @@ def _solution(params: Params, a: Tensor, factors: Tensor, permutation: Tensor, b
     return _each(_linear_solve)(params, a, factors, b)
 
 
+def _sparse_product(
+    params: Params, entries: Tensor, rows: Tensor, columns: Tensor, x: Tensor
+) -> Tensor:
+    size, k = params["size"], x.shape[1]
+    found = [[mp.mpf(0)] * k for _ in range(size)]
+    for entry, i, j in zip(entries.flat, rows.flat, columns.flat, strict=True):
+        found[int(i)] = [y + entry * x[(int(j), c)] for c, y in enumerate(found[int(i)])]
+    return _stack((), size, k, [found])
+
+
+def _sparse_solve(
+    params: Params, entries: Tensor, rows: Tensor, columns: Tensor, b: Tensor
+) -> Tensor:
+    (*lead, n, k), count = b.shape, len(rows.flat)
+    found = []
+    for number, right in enumerate(_matrices(b)):
+        a = [[mp.mpf(0)] * n for _ in range(n)]
+        own = entries.flat[number * count : (number + 1) * count]
+        for entry, i, j in zip(own, rows.flat, columns.flat, strict=True):
+            a[int(i)][int(j)] += entry
+        found.append(_linear_solve(params, a, a, right))
+    return _stack(lead, n, k, found)
+
+
 def _solve(a: Matrix, b: Matrix) -> Matrix:
     """Solve by elimination of a together with b, then substitution from below."""
     n = len(a)
@@ -217,6 +241,8 @@ def _phase(a: Matrix) -> Any:
 REFERENCES: dict[str, Reference] = {
     "triangular_solve": _each(_triangular_solve),
     "linear_solve@factorized": _solution,
+    "sparse_product": _sparse_product,
+    "sparse_solve": _sparse_solve,
     "lu@factors": _each(_lu),
     "lu@product": _each(_exchanged),
     "cholesky": _each(_cholesky),

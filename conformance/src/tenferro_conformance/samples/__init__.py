@@ -23,7 +23,8 @@ FAMILIES = (
     "elementwise", "exponential_sums", "fft", "gammas", "hyperbolic", "incomplete", "indexing",
     "linear_solve", "logarithms", "lu", "matrix_function", "normal", "pinv", "qr", "random",
     "random_gamma",
-    "reduction", "rounding", "scattering", "slogdet", "sorting", "special", "spectrum",
+    "reduction", "rounding", "scattering", "slogdet", "sorting", "sparse_product",
+    "sparse_solve", "special", "spectrum",
     "splitting", "structural", "svd", "triangular_solve", "vectors_used", "trigonometric",
 )  # fmt: skip
 

@@ -47,3 +47,10 @@ class UnsupportedAttributeError(TenferroError, AttributeError):
 
 class UnknownOperandError(TenferroError, TypeError):
     """Report a value that is not an array, a scalar or a sequence of them. Field: ``value``."""
+
+
+class SparseResultError(TenferroError, ValueError):
+    """Report what cannot be had as a sparse matrix, or from one. Fields: ``elements``.
+
+    ``elements`` are the entries of the matrix, or those of the argument or output of a derivative.
+    """

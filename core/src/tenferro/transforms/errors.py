@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenferro.arrays.errors import SparseResultError as SparseResultError
 from tenferro.arrays.errors import at_user_line
 from tenferro.backend.select import check_backend
 from tenferro.computegraph import TenferroError
@@ -31,13 +32,6 @@ class DifferentiationInputError(TenferroError, TypeError):
 
 class NonScalarOutputError(TenferroError, TypeError):
     """Report a function under ``grad`` whose value is not a real scalar. Fields: ``aval``."""
-
-
-class SparseResultError(TenferroError, ValueError):
-    """Report a derivative that cannot be had as a sparse matrix. Fields: ``elements``.
-
-    ``elements`` are those of the argument or output, in whose directions it would be taken.
-    """
 
 
 def no_pattern(elements: int) -> SparseResultError:

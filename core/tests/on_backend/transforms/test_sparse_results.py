@@ -303,7 +303,7 @@ class TestInsidePrograms:
         with pytest.raises(tn.UnsupportedAttributeError, match="toarray") as raised:
             tn.jit(lambda x: tn.jacobian(pairs, sparse=True)(x).sum())(X)
         assert raised.value.fields["attribute"] == "sum"
-        with pytest.raises(tn.SparseResultError, match="of its size"):
+        with pytest.raises(tn.ShapeMismatchError, match="of its size"):
             tn.jit(lambda x: tn.jacobian(pairs, sparse=True)(x) @ x[1:])(X)
 
 

@@ -178,8 +178,8 @@ _OF_NUMPY = {
 
 _SCIPYS = frozenset(("integrate", "interpolate", "ndimage", "signal", "spatial.distance"))
 _SPARSE = (
-    "sparse arrays of SciPy multiply numbers only: write `S.toarray() @ x`, or add up the entries "
-    "of `C = S.tocoo()`: `tenferro.zeros(C.shape[0]).at[C.row].add(C.data * x[C.col])`"
+    "of sparse arrays of SciPy, `S @ x`, `x @ S` and `x * S` with a number x take Arrays; "
+    "`tenferro.linalg.sparse_array(S)` has the entries `.data`, `+`, `-`, `*`, `/` and `.toarray()`"
 )
 
 

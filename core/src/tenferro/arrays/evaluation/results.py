@@ -90,7 +90,10 @@ def _is_of_others(x: Any) -> bool:
         return any(map(_is_of_others, x))
     if isinstance(x, dict):
         return any(map(_is_of_others, x.values()))
-    if not is_operand(x):
+    module = type(x).__module__
+    if module.startswith("tenferro.arrays.sparse"):
+        return True
+    if not is_operand(x) or module.startswith("scipy.sparse"):  # whose entries are of NumPy
         return False
     numpy = sys.modules.get("numpy")
     return numpy is None or not isinstance(x, (numpy.ndarray, numpy.generic))

@@ -6,6 +6,7 @@ The functions are looked up at the call, so that this file depends on none of th
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from tenferro.arrays.diagnosis.copy_warnings import tell_of_augmented
@@ -82,8 +83,8 @@ def _operator(name: str) -> Callable[[Any, Any], Any]:
                 return record(self, other)
             return again.binary(memo, name, name, record, self, other)
         except Exception as error:
-            if type(error) is UnknownOperandError and _takes_over(other):
-                return NotImplemented
+            if (found := _of_other(error, name, self, other)) is not None:
+                return found
             if (error := refusal(error, shown, operator=True)) is not None:
                 raise error from None
             raise
@@ -91,9 +92,24 @@ def _operator(name: str) -> Callable[[Any, Any], Any]:
     return operator
 
 
+def _of_other(error: Exception, name: str, x: Any, other: Any) -> Any:
+    """Return what an operand of another kind makes of ``x <operator> other``; None: an error."""
+    if type(error) is UnknownOperandError and _takes_over(other):
+        return NotImplemented
+    matrix = _sparse(other, error)
+    return None if matrix is None else matrix.with_operator(name, x, reflected=True)
+
+
 def _takes_over(other: Any) -> bool:
     """Return True if the other operand's class has operators of its own, as NumPy asks it."""
     return getattr(type(other), "__array_ufunc__", True) is None
+
+
+def _sparse(other: Any, error: Exception) -> Any:
+    """Return a sparse matrix of SciPy, which an operator refused, as one of the program."""
+    if type(error) is not UnknownOperandError or not hasattr(other, "tocsr"):
+        return None
+    return import_module("tenferro.arrays.sparse.matrix").sparse_array(other)
 
 
 def _equality(name: str) -> Callable[[Any, Any], Any]:
@@ -126,6 +142,8 @@ def _reflected(name: str) -> Callable[[Any, Any], Any]:
                 return record(self, other)
             return again.binary(memo, reflected, name, record, self, other)
         except Exception as error:
+            if (matrix := _sparse(other, error)) is not None:
+                return matrix.with_operator(name, self, reflected=False)
             if (error := refusal(error, shown, operator=True)) is not None:
                 raise error from None
             raise

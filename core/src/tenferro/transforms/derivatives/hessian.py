@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
+from tenferro.arrays.sparse.pattern import SparsePattern
 from tenferro.computegraph import ValueKey
 from tenferro.primitives import TensorPrimitive
 from tenferro.tidu import ADContext, linearize_keys
@@ -23,8 +24,8 @@ from tenferro.transforms.derivatives.jacobian import (
     refused,
 )
 from tenferro.transforms.errors import check_function
-from tenferro.transforms.patterns.matrices import SparsePattern, check_choices
-from tenferro.transforms.patterns.sparse_array import matrices
+from tenferro.transforms.patterns.choices import check_choices
+from tenferro.transforms.patterns.sparse_results import matrices
 from tenferro.transforms.pickled import derived
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.argnums import Argnames, Argnums, choose

@@ -15,6 +15,7 @@ from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.sparse.pattern import SparsePattern
 from tenferro.computegraph import Linearized, ValueKey, flatten, new_leaf
 from tenferro.primitives import Handle, TensorPrimitive
 from tenferro.primitives._aval import Aval
@@ -24,9 +25,9 @@ from tenferro.tidu import ADContext, Linearization, NotLinearError, linearize_ke
 from tenferro.transforms.derivatives.bottleneck.mixed import over_a_cut
 from tenferro.transforms.derivatives.grad import check_differentiable, regroup
 from tenferro.transforms.errors import DifferentiationInputError, check_function
+from tenferro.transforms.patterns.choices import check_choices
 from tenferro.transforms.patterns.compressed import MIN_DIRECTIONS_TO_COMPRESS, Directions
-from tenferro.transforms.patterns.matrices import SparsePattern, check_choices
-from tenferro.transforms.patterns.sparse_array import matrices
+from tenferro.transforms.patterns.sparse_results import matrices
 from tenferro.transforms.patterns.two_way import direction_counts, entries_of, two_way, whole
 from tenferro.transforms.pickled import derived
 from tenferro.transforms.recording import tree as _tree

@@ -7,14 +7,14 @@ from typing import Any
 
 from tenferro.arrays import Array
 from tenferro.arrays.evaluation.evaluate import executable
+from tenferro.arrays.sparse.pattern import SparsePattern
 from tenferro.backend import select_backend
 from tenferro.computegraph import UNKNOWN, ValueKey, flatten
 from tenferro.primitives import TensorPrimitive, constant
 from tenferro.tidu import linearize_keys
 from tenferro.transforms.derivatives.jacobian import BlockOptions, check_arguments, nest, targets_of
 from tenferro.transforms.errors import check_function
-from tenferro.transforms.patterns.matrices import SparsePattern
-from tenferro.transforms.patterns.sparse_array import matrices
+from tenferro.transforms.patterns.sparse_results import matrices
 from tenferro.transforms.pickled import derived
 from tenferro.transforms.recording.argnums import Argnames, Argnums, choose
 from tenferro.transforms.recording.positions import Reads

@@ -3,7 +3,8 @@
 Lists, tuples and dictionaries of arrays are split by ``plain_trees.py``, everything else by optree,
 which is loaded then: the import takes half as long as tenferro's own. ``None`` is an empty
 container. Dataclasses are containers of their fields, in order; a field with
-``metadata={"static": True}`` belongs to the structure.
+``metadata={"static": True}`` belongs to the structure. Sparse matrices are containers of their
+entries.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from tenferro.transforms.recording.plain_trees import NAMESPACE, PlainSpec, spli
 
 #: Entries of the name of a structure from which on a container may contain itself.
 _MAX_UNCHECKED_NAME = 10_000
+_OF_SPARSE = ("scipy.sparse", "tenferro.arrays.sparse")  # modules of sparse matrices
 _PLAIN = frozenset((Array, float, int, complex, bool))
 
 
@@ -71,16 +73,27 @@ _registered: set[type] = set()
 
 
 def _register(leaves: Sequence[Any]) -> bool:
-    """Make the dataclasses among the leaves known as containers; whether there were any."""
+    """Make the dataclasses and sparse matrices among the leaves known as containers; whether there
+    were any.
+    """
     found = {cls for cls in set(map(type, leaves)) if hasattr(cls, "__dataclass_fields__")}
     if found:
         found = {type(x) for x in leaves if type(x) in found and not is_operand(x)}
-    for cls in found:
+    sparse = {type(x) for x in leaves if type(x).__module__.startswith(_OF_SPARSE)}
+    if sparse:
+        is_sparse = import_module("tenferro.transforms.recording.sparse").is_sparse
+        sparse = {type(x) for x in leaves if type(x) in sparse and is_sparse(x)}
+    for cls in found | sparse:
         with _registering:
             if cls not in _registered:
-                _register_class(cls)
+                (_register_sparse if cls in sparse else _register_class)(cls)
                 _registered.add(cls)
-    return bool(found)
+    return bool(found or sparse)
+
+
+def _register_sparse(cls: type) -> None:
+    sparse = import_module("tenferro.transforms.recording.sparse")
+    register(cls, sparse.parts, sparse.put_together)
 
 
 def _register_class(cls: type) -> None:

@@ -1,0 +1,4 @@
+"""Sparse matrices of programs: patterns, and entries that are Arrays.
+
+Read in this order: ``pattern``, ``scipy_parts``, ``matrix``, ``solving``.
+"""

@@ -1,0 +1,92 @@
+"""Products and solutions of sparse matrices on NumPy, by `scipy.sparse`.
+
+The last factorizations are kept: a cotangent, a tangent and the next right-hand side have the
+matrix of the value. Read next: `lu.py`.
+"""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from tenferro.backend.lowering import Lowerings
+from tenferro.primitives.linalg.sparse_product import SparseProduct
+from tenferro.primitives.linalg.sparse_solve import SparseSolve
+from tenferro_numpy.errors import SingularMatrixError
+from tenferro_numpy.lowerings.linalg._lapack import refusal
+
+__all__ = ["register"]
+
+_MAX_KEPT = 4
+_kept: list[tuple[tuple[Any, ...], Any]] = []  # what was factorized, and the factors; newest last
+_lock = Lock()
+
+
+def register(lowerings: Lowerings) -> None:
+    """Register both operations."""
+    lowerings.register(SparseProduct)(_product)
+    lowerings.register(SparseSolve)(_solution)
+
+
+def _product(op: SparseProduct, entries: Any, rows: Any, columns: Any, x: Any) -> Any:
+    from scipy.sparse import coo_array  # noqa: PLC0415 - slow to import
+
+    n, k = x.shape
+    if not entries.size or not x.size or not op.size:
+        return np.zeros((op.size, k), x.dtype)
+    if x.dtype.char == "e":  # which SciPy refuses
+        found = np.zeros((op.size, k), x.dtype)
+        np.add.at(found, rows, entries[:, None] * x[columns])
+        return found
+    matrix = coo_array((entries, (rows, columns)), shape=(op.size, n))
+    if k == 1:
+        return np.reshape(matrix @ x[:, 0], (op.size, 1))  # a number, for one row of one entry
+    return np.ascontiguousarray(matrix.tocsr() @ x)
+
+
+def _solution(op: SparseSolve, entries: Any, rows: Any, columns: Any, b: Any) -> Any:
+    if not b.size:
+        return np.empty_like(b)
+    x = np.empty(b.shape, b.dtype)
+    for place in np.ndindex(entries.shape[:-1]):
+        factors = _factors(entries[place], rows, columns, b.shape[-2], place)
+        x[place] = factors.solve(np.ascontiguousarray(b[place]), "H" if op.adjoint else "N")
+    return x
+
+
+def _factors(entries: Any, rows: Any, columns: Any, n: int, place: tuple[int, ...]) -> Any:
+    """Return the factors of a matrix, which may be those of an earlier call."""
+    wanted = n, entries, rows, columns
+    with _lock:
+        for i, (given, factors) in enumerate(_kept):
+            if _are_same(given, wanted):
+                _kept.append(_kept.pop(i))
+                return factors
+    found = _factorized(entries, rows, columns, n, place)
+    copies = n, entries.copy(), rows.copy(), columns.copy()  # registers are written again
+    with _lock:
+        _kept.append((copies, found))
+        del _kept[:-_MAX_KEPT]
+    return found
+
+
+def _are_same(given: tuple[Any, ...], wanted: tuple[Any, ...]) -> bool:
+    """Return True for the same size, and arrays of the same dtype and bytes."""
+    if given[0] != wanted[0]:
+        return False
+    pairs = zip(given[1:], wanted[1:], strict=True)
+    return all([a.dtype == b.dtype and a.tobytes() == b.tobytes() for a, b in pairs])
+
+
+def _factorized(entries: Any, rows: Any, columns: Any, n: int, place: tuple[int, ...]) -> Any:
+    from scipy.sparse import coo_array  # noqa: PLC0415 - slow to import
+    from scipy.sparse.linalg import splu  # noqa: PLC0415 - slow to import
+
+    matrix = coo_array((entries, (rows, columns)), shape=(n, n)).tocsc()
+    try:
+        return splu(matrix)
+    except RuntimeError as error:
+        fact = f"is singular: {error}"
+        raise refusal(SingularMatrixError, SparseSolve.key, fact, place) from None
