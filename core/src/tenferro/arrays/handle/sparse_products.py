@@ -1,8 +1,8 @@
 """Let Arrays take over the product ``A @ x`` with a sparse matrix A of SciPy.
 
 SciPy asks what it multiplies for an array of NumPy. For what it then gets an array of rank 0 that
-holds an object, it returns NotImplemented, so that Python asks the other operand: documented in
-``scipy/sparse/_base.py``, ``_matmul_dispatch``. Read next: ``operators.py``.
+holds an object, it returns NotImplemented, so that Python asks the other operand: a comment in
+SciPy's ``_matmul_dispatch`` says so. Read next: ``operators.py``.
 """
 
 from __future__ import annotations
