@@ -42,7 +42,17 @@ def _built_on_them():
     def solved(a, b):
         return p.linear_solve(a, *factorized(a), b)
 
+    rows, columns = p.table((1, 0, 1), "int32"), p.table((0, 0, 1), "int32")
+
+    def multiplied(entries, x):
+        return p.sparse_product(entries, rows, columns, x, size=3)
+
+    def sparsely_solved(entries, b):
+        return p.sparse_solve(entries, rows, columns, b)
+
     return {
+        p.SparseProduct: _of(multiplied, (3,), _SQUARE),
+        p.SparseSolve: _of(sparsely_solved, (3,), _SQUARE),
         p.TriangularSolve: _of(p.triangular_solve, _SQUARE, _TALL[::-1]),
         p.LinearSolve: _of(solved, _SQUARE, _WIDE),
         p.Det: _of(p.det, _SQUARE),
