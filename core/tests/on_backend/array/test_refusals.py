@@ -231,6 +231,8 @@ def test_sparse_arrays_of_scipy_are_known():
     sparse = pytest.importorskip("scipy.sparse")
     for value in (sparse.csr_array(np.eye(2)), sparse.coo_matrix(np.eye(2))):
         with pytest.raises(tn.UnknownOperandError, match=r"x\.toarray\(\)"):
+            tn.asarray(value)
+        with pytest.raises(tn.SparseResultError, match=r"np\.sum.*sparse"):
             tn.grad(np.sum)(value)
 
 
