@@ -75,6 +75,7 @@ from tenferro.arrays.functions.trigonometric import sinc
 from tenferro.primitives._boundary import publish as _publish
 
 psi = digamma
+jn, kn, yn = jv, kv, yv
 
 __all__ = [
     "beta",
@@ -108,12 +109,14 @@ __all__ = [
     "ive",
     "j0",
     "j1",
+    "jn",
     "jv",
     "k0",
     "k0e",
     "k1",
     "k1e",
     "kl_div",
+    "kn",
     "kv",
     "kve",
     "log1p",
@@ -137,6 +140,7 @@ __all__ = [
     "xlogy",
     "y0",
     "y1",
+    "yn",
     "yv",
     "zeta",
 ]
