@@ -86,7 +86,7 @@ def grad(
     12.0 None
     >>> print(tn.trace(tn.grad(lambda x: tn.sin(x)), tn.Aval((), "float64")))
     graph(x: f64[]) {
-      %1 = cos %0                          : f64[]
+      %1 = cos %0                          : f64[]                 ct_x
       return %1
     }
     """
