@@ -293,7 +293,7 @@ def sparse_array(a: Any, shape: tuple[int, int] | None = None) -> SparseArray:
     >>> import tenferro as tn
     >>> A = tn.linalg.sparse_array(([1.0, 2.0, 3.0], ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
     >>> A @ [1.0, 1.0]
-    array([3., 3.])
+    Array([3., 3.])
     """
     if isinstance(a, SparseArray):
         return a

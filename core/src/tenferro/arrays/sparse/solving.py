@@ -31,7 +31,7 @@ def spsolve(A: Any, b: Any) -> Array:
     >>> import tenferro as tn
     >>> A = tn.linalg.sparse_array(([2.0, 4.0], ([0, 1], [0, 1])), shape=(2, 2))
     >>> tn.linalg.spsolve(A, [1.0, 1.0])
-    array([0.5 , 0.25])
+    Array([0.5 , 0.25])
     """
     matrix, right = sparse_array(A), as_array(b)
     n = matrix.shape[0]
