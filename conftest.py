@@ -38,7 +38,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is not in the tier."""
+    """Leave out what is not in the tier; refuse tests whose names are others in each process."""
+    if unstable := [item.nodeid for item in items if " at 0x" in item.nodeid]:
+        raise pytest.UsageError(f"the address of an object is in the name of a test: {unstable[0]}")
     tier, over = config.getoption("--tier"), config.getoption("--over")
     wanted = tiers["in_tier"]([item.nodeid for item in items], tier, over)
     left_out = [item for item, is_wanted in zip(items, wanted, strict=True) if not is_wanted]

@@ -276,7 +276,9 @@ def test_a_function_that_cannot_be_imported_names_the_provider(registered):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"rewrite": 3}, {"rewrite": pairs, "primitives": "acmepass::twice"}], ids=str
+    "wrong",
+    [{"rewrite": 3}, {"rewrite": pairs, "primitives": "acmepass::twice"}],
+    ids=["rewrite", "primitives"],
 )
 def test_a_record_of_wrong_types_is_refused(wrong):
     with pytest.raises(TypeError):
