@@ -34,12 +34,7 @@ from tenferro.arrays.functions.linalg.special_matrices import (
     toeplitz,
 )
 from tenferro.arrays.functions.linalg.structured import solve_banded, solve_sylvester
-from tenferro.arrays.functions.linalg.subspaces import (
-    null_space,
-    orth,
-    orthogonal_procrustes,
-    polar,
-)
+from tenferro.arrays.functions.linalg.subspaces import null_space, orth
 from tenferro.arrays.functions.linalg.triangular import (
     cho_factor,
     cho_solve,
@@ -50,6 +45,7 @@ from tenferro.arrays.sparse.matrix import sparse_array
 from tenferro.arrays.sparse.solving import spsolve
 from tenferro.primitives._boundary import publish as _publish
 from tenferro.transforms.matrix_functions.low_rank import low_rank, low_rank_factors
+from tenferro.transforms.matrix_functions.polar import orthogonal_procrustes, polar
 from tenferro.transforms.matrix_functions.spectral import spectral_function
 
 # fmt: off

@@ -1,4 +1,4 @@
-"""Orthonormal bases of the range and of the null space, and the polar decomposition.
+"""Orthonormal bases of the range and of the null space.
 
 As in SciPy. How many vectors there are is decided by singular values, which must therefore be known
 when the program is written. A basis is one of many: what depends on its space alone has a right
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions._known import found_of
 from tenferro.arrays.functions.complex import conj
@@ -17,18 +16,10 @@ from tenferro.arrays.functions.contraction import matmul
 from tenferro.arrays.functions.elementwise import stop_gradient
 from tenferro.arrays.functions.linalg.decomposing import matrices, qr, svd
 from tenferro.arrays.functions.linalg.least_squares import pinv, rounding
-from tenferro.arrays.functions.reduction import sum
 from tenferro.arrays.functions.structural import matrix_transpose
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
-from tenferro.primitives import InvalidParameterError, ShapeMismatchError
-
-
-class PolarResult(NamedTuple):
-    """Result of ``polar``: a = u p, or p u."""
-
-    u: Array
-    p: Array
+from tenferro.primitives import ShapeMismatchError
 
 
 def orth(A: Any, rcond: float | None = None) -> Array:
@@ -62,47 +53,6 @@ def null_space(A: Any, rcond: float | None = None) -> Array:
     moved = basis - matmul(pinv(a, fraction), matmul(a, basis))
     found: Array = qr(moved, canonical=True).Q
     return found
-
-
-def polar(a: Any, side: str = "right") -> PolarResult:
-    """Compute the polar decomposition: an isometry u and a positive p with a = u p (right) or p u.
-
-    JVP          through the singular values, by sums of them only: right where they are equal
-
-    >>> import tenferro as tn
-    >>> tn.linalg.polar([[0.0, -2.0], [1.0, 0.0]]).p
-    array([[1., 0.],
-           [0., 2.]])
-    """
-    x = _matrix(a, "polar")
-    if side not in ("right", "left"):
-        error = InvalidParameterError.of(
-            "polar", "no such side", got=repr(side), need='"right" or "left"', parameter="side",
-            value=side,
-        )  # fmt: skip
-        raise at_user_line(error)
-    left, _, right = svd(x, full_matrices=False, projectors_only=True)
-    u = matmul(left, right)
-    uh = matrix_transpose(conj(u))
-    p = matmul(uh, x) if side == "right" else matmul(x, uh)
-    return PolarResult(u, (p + matrix_transpose(conj(p))) * 0.5)
-
-
-def orthogonal_procrustes(A: Any, B: Any) -> tuple[Array, Array]:
-    """Find the isometry R for which A R is nearest to B, and the sum of the singular values of Aᴴ
-    B.
-
-    >>> import tenferro as tn
-    >>> a, b = [[0.0, 1.0], [2.0, 0.0]], [[1.0, 0.0], [0.0, 2.0]]
-    >>> R, scale = tn.linalg.orthogonal_procrustes(a, b)
-    >>> R
-    array([[0., 1.],
-           [1., 0.]])
-    """
-    left = matrix_transpose(conj(_matrix(A, "orthogonal_procrustes")))
-    product = matmul(left, _matrix(B, "orthogonal_procrustes"))
-    u, s, vh = svd(product, full_matrices=False, projectors_only=True)
-    return matmul(u, vh), sum(s)
 
 
 def _rank(a: Array, s: Array, rcond: float | None, function: str) -> int:
