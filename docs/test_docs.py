@@ -4,6 +4,7 @@ The programs of the gallery run when the pages are built; one that fails ends th
 """
 
 import importlib.util
+import json
 import re
 import subprocess
 import sys
@@ -76,6 +77,70 @@ def test_a_page_of_the_gallery_shows_all_of_its_program(program):
     assert f"({program.stem}.svg)" in page
     assert "assert" in code  # it claims something
     assert "# %%" not in page
+
+
+def test_the_first_page_of_the_gallery_shows_each_program_by_its_first_sentence():
+    hooks = load("mkdocs_hooks")
+    networks = DOCS.parent / "examples/tensor_networks"
+    programs = {"Programs": sorted(GALLERY.glob("*.py")), "Networks": [networks / "tebd.py"]}
+    page = hooks.page_of_pictures(programs)
+    for program in [*programs["Programs"], *programs["Networks"]]:
+        assert f"({program.stem}.svg)]({program.stem}.md)" in page
+    assert "\n\n    Each step applies exp(-i H dt) bond by bond" in page  # not the formula before
+
+
+def test_a_page_of_a_module_shows_its_docstring_and_all_of_its_code():
+    source = '"""A title.\n\n    y = x²\n\nText.\n"""\n\nx = 1\n'
+    page = load("mkdocs_hooks").page_of_module(source, "mine")
+    assert page.startswith("# A title\n\n    y = x²\n\nText.\n\n![A title](mine.svg)")
+    assert "```py\nx = 1\n```" in page
+
+
+LINKS = {
+    "page.html": None,
+    "page.html#here": None,
+    "folder/": None,
+    "#top": None,
+    "https://elsewhere.example/#x": None,
+    "picture.svg#part": None,
+    "page.html#there": "no such anchor",
+    "#here": "no such anchor",
+    "other.html": "no such file",
+    "folder/page.html": "no such file",
+    "/folder/../page.html#h%65re": None,
+}
+
+
+def site_of(folder, link="", places=()):
+    """A site of three pages; the link is on the first, the search lists the places."""
+    texts = {
+        "index.html": f'<p id="top">{link}',
+        "page.html": '<p id="here">',
+        "folder/index.html": "",
+        "picture.svg": "",
+        "search/search_index.json": json.dumps({"docs": [{"location": at} for at in places]}),
+    }
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, "utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("tag", ['<a href="{}">', '<img src="{}"/>'])
+@pytest.mark.parametrize("address", LINKS)
+def test_a_link_that_leads_nowhere_is_found(tmp_path, tag, address):
+    found = load("links").broken(site_of(tmp_path, tag.format(address)))
+    why = LINKS[address]
+    assert found == ([f"index.html: {address}: {why}"] if why else [])
+
+
+def test_a_place_of_the_search_that_does_not_exist_is_found(tmp_path):
+    places = ["", "folder/", "page.html#here", "page.html#there", "other/"]
+    found = load("links").broken(site_of(tmp_path, places=places))
+    assert [line.split(": ")[1:] for line in found] == [
+        ["/page.html#there", "no such anchor"],
+        ["/other/", "no such file"],
+    ]
 
 
 def load(name):

@@ -1,9 +1,9 @@
 """MkDocs hooks: pages made from files that live elsewhere, so that nothing is written twice.
 
 The tutorial is a program; its comments become the text of the page and its code the snippets. So
-are the pages of the gallery, with what they print and draw; the reference comes from docstrings.
-GLOSSARY and the other files of the repository's root appear as they are. Nothing is written to the
-source tree.
+are the pages of the gallery, with what they print and draw, and their first page with all pictures;
+the reference comes from docstrings. GLOSSARY and the other files of the repository's root appear as
+they are. Nothing is written to the source tree.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ COPIED = {
 }
 TUTORIAL = "tutorial/from_scratch"
 GALLERY = ROOT / "examples/gallery"
+NETWORKS = ROOT / "examples/tensor_networks"
 # In these files a path is written as seen from the root; in the site it is a page.
 LINK = re.compile(r"\]\(docs/([^)]+)\)")
 CELL = re.compile(r"^# %%( \[markdown\])?$", re.MULTILINE)
@@ -41,7 +42,7 @@ ENDING = 'if sys.argv[1:2] == ["--plot"]:'
 def split(source: str) -> tuple[str, str, str]:
     """The title, the introduction and the body of a program with a docstring."""
     title, intro = re.fullmatch(r'"""(.+?)\n(.*?)"""\n.*', source, re.DOTALL).groups()
-    return title.rstrip("."), intro.strip(), source.partition('"""\n')[2]
+    return title.rstrip("."), intro.strip("\n"), source.partition('"""\n')[2]
 
 
 # ---- the tutorial --------------------------------------------------------------------------------
@@ -96,10 +97,38 @@ def gallery(program: Path) -> tuple[str, str]:
     return page_of_cells(program.read_text("utf-8"), program.stem, printed), drawn
 
 
-def drawn_by(page: Path) -> dict[str, str]:
-    """The pictures that the snippets of a page write, by path below `docs`."""
+def page_of_module(source: str, name: str) -> str:
+    """Turn a module into a page: its docstring is text, the picture follows, then all code."""
+    title, intro, body = split(source)
+    where = f"Run it by `python examples/tensor_networks/{name}.py`."
+    code = f"```py\n{body.strip()}\n```"
+    return "\n\n".join([f"# {title}", intro, f"![{title}]({name}.svg)", code, where])
+
+
+def page_of_pictures(sections: dict[str, list[Path]]) -> str:
+    """Return the first page of the gallery: for each program its picture and its first sentence."""
+    parts = ["# Gallery", "Programs that check what they claim. Each picture leads to its program."]
+    for heading, programs in sections.items():
+        cards = "\n\n".join(map(card, programs))
+        parts.append(f'## {heading}\n\n<div class="grid cards" markdown>\n\n{cards}\n\n</div>')
+    return "\n\n".join(parts)
+
+
+def card(program: Path) -> str:
+    """Return one entry of the gallery's first page."""
+    title, intro, _ = split(program.read_text("utf-8"))
+    text = next(part for part in intro.split("\n\n") if not part.startswith("    "))  # no formula
+    first = re.match(r".+?[.?!:](?=\s|$)", " ".join(text.split()))[0]
+    page = f"{program.stem}.md"
+    return (
+        f"-   [![{title}]({program.stem}.svg)]({page})\n\n    **[{title}]({page})**\n\n    {first}"
+    )
+
+
+def drawn_by(script: str, *arguments: object) -> dict[str, str]:
+    """The pictures that a script writes into the folder of its last argument, by name."""
     with tempfile.TemporaryDirectory() as folder:
-        run(Path(__file__).parent / "run_page.py", page, folder)
+        run(Path(__file__).parent / script, *arguments, folder)
         return {picture.name: picture.read_text("utf-8") for picture in Path(folder).glob("*.svg")}
 
 
@@ -134,7 +163,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         shown = list(pool.map(gallery, examples))
     for example, (page, picture) in zip(examples, shown, strict=True):
         pages |= {f"gallery/{example.stem}.md": page, f"gallery/{example.stem}.svg": picture}
-    pages |= drawn_by(Path(config.docs_dir) / "looking.md")
+    drawn = drawn_by("tensor_pictures.py")
+    networks = [NETWORKS / name.replace(".svg", ".py") for name in sorted(drawn)]
+    for network in networks:
+        page = page_of_module(network.read_text("utf-8"), network.stem)
+        pages[f"gallery/{network.stem}.md"] = page
+        pages[f"gallery/{network.stem}.svg"] = drawn[f"{network.stem}.svg"]
+    sections = {"Programs": examples, "Tensor networks": networks}
+    pages["gallery/index.md"] = page_of_pictures(sections)
+    pages |= drawn_by("run_page.py", Path(config.docs_dir) / "looking.md")
     for name, text in (pages | reference()).items():
         files.append(File.generated(config, name, content=text))
     return files
