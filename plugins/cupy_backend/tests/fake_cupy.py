@@ -94,10 +94,8 @@ class Fake:
         self.launches.append((name, sum(_bytes_of(x._a) for x in arrays)))
 
     def allocate(self, shape, dtype):
-        """Raise as CuPy does if the device has no memory for a new array."""
-        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-        if size > self.bytes_left:
-            raise _OutOfMemoryError(f"Out of memory allocating {size:,} bytes")
+        """Ask for memory as CuPy does, which raises if the device has none for a new array."""
+        self.cuda.allocators[-1](int(np.prod(shape)) * np.dtype(dtype).itemsize)
 
     def wait(self):
         """Note that the host waits for the device; a stream that is captured refuses."""
@@ -590,11 +588,18 @@ class _Stream:
 
     def begin_capture(self, mode=None):
         assert self.ptr, "the default stream cannot be captured"
+        assert self._module.captured is None, "there is a capture already"
         self._module.captured = []
 
     def end_capture(self):
         captured, self._module.captured = self._module.captured, None
+        if captured is _INVALID:
+            raise _CUDARuntimeError(901)  # cudaErrorStreamCaptureInvalidated
         return _Graph(self._module, captured)
+
+
+#: what a capture has recorded after an error of CUDA in it
+_INVALID = ()
 
 
 class _Graph:
@@ -614,6 +619,17 @@ class _Graph:
 class _OutOfMemoryError(MemoryError):
     """`cupy.cuda.memory.OutOfMemoryError`."""
 
+    def __init__(self, size, total, limit=0):
+        super().__init__(f"Out of memory allocating {size:,} bytes")
+
+
+class _CUDARuntimeError(RuntimeError):
+    """`cupy.cuda.runtime.CUDARuntimeError`."""
+
+    def __init__(self, status):
+        super().__init__(f"an error of CUDA: {status}")
+        self.status = status
+
 
 class _Cuda:
     def __init__(self, module, devices):
@@ -626,9 +642,19 @@ class _Cuda:
         self.get_current_stream = lambda: self.streams[-1]
         self.Stream = partial(self._stream, module)
         self.MemoryPool = partial(_Pool, module)
-        self.using_allocator = lambda malloc: contextlib.nullcontext()
+        self.allocators = [lambda size: self.pools[module.device].malloc(size)]
+        self.Memory = partial(_Memory, module)
+        self.MemoryPointer = lambda memory, offset: memory
         self.memory = type("memory", (), {"OutOfMemoryError": _OutOfMemoryError})
         self.nvrtc = _Nvrtc()
+
+    @contextlib.contextmanager
+    def using_allocator(self, malloc):
+        self.allocators.append(malloc)
+        try:
+            yield
+        finally:
+            self.allocators.pop()
 
     def _stream(self, module, *, non_blocking):
         assert non_blocking, "another stream would wait for the default one"
@@ -672,6 +698,8 @@ class _Nvrtc:
 
 
 class _Runtime:
+    CUDARuntimeError, errorMemoryAllocation = _CUDARuntimeError, 2
+
     def __init__(self, devices):
         self._devices = devices
 
@@ -687,17 +715,43 @@ class _Runtime:
         return {"name": b"Stand-in GPU"}
 
 
-class _Pool:
-    """The memory pool of a device; tests say what it holds."""
+class _Memory:
+    """`cupy.cuda.Memory`: raises if the device has less memory; what is taken is not counted."""
 
-    def __init__(self, module):
-        self.used = self.free = 0
+    def __init__(self, module, size):
+        if size > module.bytes_left:
+            raise _CUDARuntimeError(_Runtime.errorMemoryAllocation)
+
+
+class _Pool:
+    """The memory pool of a device; tests say what it holds, and how much of it is free."""
+
+    def __init__(self, module, allocator=None):
+        self._module, self._allocator = module, allocator or partial(_Memory, module)
+        self.used = self.free = self.limit = 0
 
     def malloc(self, size):
-        raise NotImplementedError("the stand-in's memory is NumPy's")
+        """Try again after an error of the device, with what the pool could free, as CuPy does."""
+        for _ in range(2):
+            try:
+                return self._allocator(size)
+            except _CUDARuntimeError as error:
+                if error.status != _Runtime.errorMemoryAllocation:
+                    raise
+                self.free_all_blocks()
+        raise _OutOfMemoryError(size, self.total_bytes())
 
     def free_all_blocks(self):
+        captured = self._module.captured is not None
+        assert not captured, "captured kernels may use what is freed"
+        self._module.bytes_left += self.free
         self.free = 0
+
+    def set_limit(self, *, size):
+        self.limit = size
+
+    def get_limit(self):
+        return self.limit
 
     def used_bytes(self):
         return self.used

@@ -129,7 +129,7 @@ def test_too_little_memory_frees_blocks_of_the_device_that_lacks_it(make_backend
     f = tn.jit(lambda x: np.sin(x) * 2, backend=second)
     fake.bytes_left = 0
     with pytest.raises(OutOfMemoryError) as caught:
-        f(np.ones(2))
+        f(np.ones(4))
     assert (caught.value.device, caught.value.in_use) == ("cuda:1", 100)
     assert [pool.free for pool in fake.cuda.pools] == [28, 0]
 

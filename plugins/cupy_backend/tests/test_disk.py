@@ -88,6 +88,25 @@ def test_two_processes_write_at_the_same_time(tmp_path):
     assert {path.suffix for path in tmp_path.iterdir()} <= {".cubin", ".sha256"}
 
 
+@pytest.mark.parametrize("moment", [1, 2])
+def test_a_writer_between_another_writer_s_steps(tmp_path, monkeypatch, moment):
+    """Before each of the two renames: both find the file, and it is whole"""
+    cache, compiled, calls = CubinCache(tmp_path), Compiler(), []
+    replace = os.replace
+
+    def interrupted(*names):
+        calls.append(names)
+        if len(calls) == moment:
+            other = CubinCache(tmp_path).find("source", "sm_90", compiled)
+            assert other.read_bytes() == b"code"
+        replace(*names)
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    assert cache.find("source", "sm_90", compiled).read_bytes() == b"code"
+    assert (compiled.calls, len(calls)) == (2, 4)
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".cubin", ".sha256"]
+
+
 KERNEL = Kernel(("float32",), (), (Line("exp({0})", (0,), "float32"),), (1,))
 LAYOUT = layout_of((5,), None, [(1,)], 4, True, 1)[0]
 

@@ -92,3 +92,70 @@ def test_no_memory_is_a_typed_error_and_the_next_program_runs(options, make_back
     assert any("equation" in note for note in caught.value.__notes__)
     backend.cupy.bytes_left = float("inf")
     np.testing.assert_array_equal(leaves(function(X))[0], np.sin(X) * X)
+
+
+def captured(backend):
+    """A function that ran once, so that the next call captures it"""
+    function = tn.jit(lambda x: np.sin(x) * x, backend=backend, options=GRAPH)
+    function(X)
+    return function
+
+
+def replays(backend, function):
+    """Check that a call launches a graph, and computes."""
+    del backend.cupy.launches[:]
+    np.testing.assert_array_equal(leaves(function(X + 1))[0], np.sin(X + 1) * (X + 1))
+    return [name for name, _ in backend.cupy.launches].count("graph") == 1
+
+
+@pytest.mark.parametrize("unused", [0, 1000])
+def test_memory_that_runs_out_in_a_capture_is_freed_after_it(unused, make_backend):
+    """The stand-in raises AssertionError if memory is freed in a capture"""
+    backend = make_backend()
+    function = captured(backend)
+    backend.cupy.bytes_left, backend.cupy.cuda.pools[0].free = 50, unused
+    if not unused:
+        with pytest.raises(OutOfMemoryError):
+            function(X)
+        assert backend.cupy.captured is None
+        backend.cupy.bytes_left = float("inf")
+    assert replays(backend, function)
+    assert backend.cupy.cuda.pools[0].free == 0
+
+
+def test_the_limit_of_memory_holds_for_captures(make_backend):
+    backend = make_backend()
+    function = captured(backend)
+    pool = backend.cupy.cuda.pools[0]
+    pool.limit = pool.used = 200
+    with pytest.raises(OutOfMemoryError):
+        function(X)
+    pool.used = 100
+    assert replays(backend, function)
+
+
+def test_the_first_error_of_a_capture_is_raised(make_backend, monkeypatch):
+    """After an error of CUDA the end of the capture raises another one"""
+    backend = make_backend()
+    function = captured(backend)
+
+    def fails(size):
+        backend.cupy.captured = ()
+        raise backend.cupy.cuda.runtime.CUDARuntimeError(700)
+
+    monkeypatch.setattr(backend.cupy.cuda, "Memory", fails)
+    with pytest.raises(RuntimeError, match="700"):
+        function(X)
+    monkeypatch.undo()
+    assert replays(backend, function)
+
+
+def test_a_first_call_that_failed_is_not_a_warm_one(make_backend):
+    """Kernels may be left to compile, which a capture must not do"""
+    backend = make_backend()
+    function = tn.jit(lambda x: np.sin(x) * x, backend=backend, options=GRAPH)
+    backend.cupy.bytes_left = 50
+    with pytest.raises(OutOfMemoryError):
+        function(X)
+    backend.cupy.bytes_left = float("inf")
+    assert [replays(backend, function) for _ in range(3)] == [False, True, True]

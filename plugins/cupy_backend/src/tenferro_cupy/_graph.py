@@ -1,9 +1,9 @@
 """Replay of a program as CUDA graphs: one launch for all its kernels, or a few with long loops.
 
 The first call runs the steps, which compiles kernels and creates handles. The second call captures
-them on the backend's own stream, with memory from a pool that only the graphs use. Each call copies
-its operands into the graphs' inputs, and copies the results out. Streams wait for each other by
-events, so the host never waits. Read next: `plan/recording.py`.
+them on the backend's own stream, with memory that only the graphs use. Each call copies its
+operands into the graphs' inputs, and copies the results out. Streams wait for each other by
+events, so the host never waits. Read next: `_graph_memory.py`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 from tenferro.backend import UnsupportedError
 from tenferro.primitives.control import Bound, Switch, WhileLoop
+from tenferro_cupy._graph_memory import GraphMemory
 from tenferro_cupy.plan.planned import Plan
 from tenferro_cupy.plan.recording import RECORDER, Recorder
 
@@ -58,7 +59,7 @@ class GraphRunner:
         self.cupy = cupy
         self.run = run
         self.stream = cupy.cuda.Stream(non_blocking=True)
-        self.pool = cupy.cuda.MemoryPool()  # lives as long as the graphs: its memory is theirs
+        self.memory = GraphMemory(cupy)
         self.pieces: Sequence[Callable[[], Any]] | None = None
         self.is_warm = False
         self.lock = Lock()  # the inputs of the graphs belong to one call at a time
@@ -77,8 +78,9 @@ class GraphRunner:
 
     def _results(self, operands: Sequence[Any]) -> list[Any]:
         if not self.is_warm:
-            self.is_warm = True
-            return list(self.run(*operands))
+            results = list(self.run(*operands))
+            self.is_warm = True  # not after an error, which may leave kernels to be compiled
+            return results
         pieces = self.pieces if self.pieces is not None else self._capture(operands)
         for place, operand in zip(self.inputs, operands, strict=True):
             place[...] = operand
@@ -87,17 +89,33 @@ class GraphRunner:
         return [output.copy() for output in self.outputs]
 
     def _capture(self, operands: Sequence[Any]) -> Sequence[Callable[[], Any]]:
-        """Record the launches of one run; nothing is computed yet."""
+        """Record the launches of one run; nothing is computed yet.
+
+        If memory runs out, the capture ends, free memory goes back to the device, and one more
+        capture begins.
+        """
+        for may_retry in (True, False):
+            try:
+                self.pieces = self._recorded(operands)
+                return self.pieces
+            except self.cupy.cuda.memory.OutOfMemoryError:
+                self.inputs = []
+                if not may_retry:
+                    raise
+            self.memory.free()  # after the handler: the error's frames hold arrays
+        raise AssertionError("unreachable")
+
+    def _recorded(self, operands: Sequence[Any]) -> Sequence[Callable[[], Any]]:
+        """Return what a replay calls."""
         self.inputs = [self.cupy.empty(x.shape, x.dtype) for x in operands]
         recorder = Recorder(self.stream)
         token = RECORDER.set(recorder)
         try:
-            with self.cupy.cuda.using_allocator(self.pool.malloc):
+            with self.memory.in_use():
                 recorder.begin()
                 self.outputs = list(self.run(*self.inputs))
                 recorder.end()
         finally:
             RECORDER.reset(token)
             recorder.abort()
-        self.pieces = recorder.pieces
-        return self.pieces
+        return recorder.pieces

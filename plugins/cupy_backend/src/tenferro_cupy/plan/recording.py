@@ -7,6 +7,7 @@ graphs use the same memory, so nothing is copied between them. Read next: ``chun
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from functools import partial
 from typing import Any
@@ -54,7 +55,8 @@ class Recorder:
         """Leave the stream as it was before the capture, after an error."""
         if self.is_capturing:
             self.is_capturing = False
-            self.stream.end_capture()
+            with suppress(RuntimeError):  # CUDA's, about a capture that the first error has ended
+                self.stream.end_capture()
 
     def repeat(self, parts: Sequence[Repeated]) -> None:
         """Record parts, each in graphs of its own.
