@@ -18,6 +18,7 @@ pytestmark = pytest.mark.skipif(compiler.COMPILER is None, reason="there is no C
 #: largest error in units in the last place of the size of the result, as the header states it
 BOUNDS = {
     "sqrt": 2, "log": 2, "sin": 2, "cos": 2, "sinh": 2, "cosh": 2, "tan": 3, "tanh": 3,
+    "asin": 3, "acos": 3, "atan": 3, "asinh": 3, "acosh": 3, "atanh": 3,
 }  # fmt: skip
 OPERATIONS = {name: getattr(tp, name.capitalize())() for name in BOUNDS}
 EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, -3.0, 30.0, -30.0, 800.0, np.inf, -np.inf, np.nan]
@@ -46,7 +47,12 @@ def numbers(dtype):
     z = size * np.exp(1j * rng.uniform(-np.pi, np.pi, 150))
     beside_one = np.exp(1j * rng.uniform(-np.pi, np.pi, 60)) * (1 + rng.uniform(-1e-6, 1e-6, 60))
     beside_poles = np.pi / 2 * np.array([1, 3, -1]) + 1e-3 * np.array([1j, 1 + 1j, -1j])
-    return np.concatenate([z, beside_one, beside_poles, 1j * beside_poles]).astype(dtype)
+    near = 10.0 ** rng.uniform(-20, -3, 40)  # of branch points and cuts
+    beside_points = np.array([1, -1, 1j, -1j])[:, None] + near * np.exp(6j * np.arange(1, 41))
+    axes = np.concatenate([near, rng.uniform(0, 3, 40)])
+    beside_cuts = axes[::-1] * np.array([[1], [1j], [-1], [-1j]]) + near[0] * (1 + 1j)
+    found = [z, beside_one, beside_poles, 1j * beside_poles, beside_points, beside_cuts]
+    return np.concatenate([x.ravel() for x in found]).astype(dtype)
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])

@@ -1,8 +1,8 @@
 """Primitives that a kernel can compute, as calls of the functions in ``device``.
 
 ``call_of`` gives the text for one operation, or None where the region has to leave the operation to
-CuPy: powers and most inverse functions of complex numbers, powers of integers, and all that no
-table lists. Read next: ``source.py``.
+CuPy: powers of complex numbers and of integers, and all that no table lists. Read next:
+``source.py``.
 """
 
 from __future__ import annotations
@@ -118,11 +118,11 @@ _FUNCTIONS: dict[type, tuple[str, frozenset[str]]] = {
     Log: ("log", _ANALYTIC), Log2: ("log2", _FLOAT), Log10: ("log10", _FLOAT),
     Log1p: ("log1p", _FLOAT), Logaddexp: ("logaddexp", _FLOAT), Logistic: ("logistic", _FLOAT),
     Sin: ("sin", _ANALYTIC), Cos: ("cos", _ANALYTIC), Tan: ("tan", _ANALYTIC),
-    Asin: ("asin", _FLOAT), Acos: ("acos", _FLOAT), Atan: ("atan", _FLOAT),
+    Asin: ("asin", _ANALYTIC), Acos: ("acos", _ANALYTIC), Atan: ("atan", _ANALYTIC),
     Atan2: ("atan2", _FLOAT), Hypot: ("hypot", _FLOAT), Sinh: ("sinh", _ANALYTIC),
     Cosh: ("cosh", _ANALYTIC),
-    Tanh: ("tanh", _ANALYTIC), Asinh: ("asinh", _FLOAT), Acosh: ("acosh", _FLOAT),
-    Atanh: ("atanh", _FLOAT), Erf: ("erf", _FLOAT), Erfc: ("erfc", _FLOAT),
+    Tanh: ("tanh", _ANALYTIC), Asinh: ("asinh", _ANALYTIC), Acosh: ("acosh", _ANALYTIC),
+    Atanh: ("atanh", _ANALYTIC), Erf: ("erf", _FLOAT), Erfc: ("erfc", _FLOAT),
     Erfinv: ("erfinv", _FLOAT), Lgamma: ("lgamma", _FLOAT), Digamma: ("digamma", _FLOAT),
     Floor: ("floor", _FLOAT), Ceil: ("ceil", _FLOAT), Round: ("rint", _FLOAT),
     Rem: ("rem", _REAL), Copysign: ("copysign", _FLOAT), Nextafter: ("nextafter", _FLOAT),

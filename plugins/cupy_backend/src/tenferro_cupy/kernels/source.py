@@ -21,8 +21,8 @@ __all__ = [
 ]  # fmt: skip
 
 _HEADERS = (
-    "types", "arithmetic", "functions", "special", "complex", "complex_functions", "indexing",
-    "folds",
+    "types", "arithmetic", "functions", "special", "complex", "complex_functions",
+    "complex_inverses", "indexing", "folds",
 )  # fmt: skip
 
 

@@ -3,9 +3,8 @@
 //
 // Errors, measured on the CPU beside 60 digits, in units in the last place of the result's size:
 // sqrt, log, sin, cos, sinh, cosh 2 · tan, tanh 3. On a device the functions of real numbers
-// add their own (functions.cuh). Other inverse functions, and powers, are
-// CuPy's.
-// Read next: indexing.cuh.
+// add their own (functions.cuh). Powers are CuPy's.
+// Read next: complex_inverses.cuh.
 
 #define Z template <class R> __device__ inline complex<R>
 template <class R> __device__ inline R largest_part(complex<R> x) { return maximum(abs(x.re), abs(x.im)); }
