@@ -45,6 +45,7 @@ from tenferro.arrays.sparse.matrix import sparse_array
 from tenferro.arrays.sparse.solving import spsolve
 from tenferro.primitives._boundary import publish as _publish
 from tenferro.transforms.matrix_functions.low_rank import low_rank, low_rank_factors
+from tenferro.transforms.matrix_functions.pfaffian import pfaffian
 from tenferro.transforms.matrix_functions.polar import orthogonal_procrustes, polar
 from tenferro.transforms.matrix_functions.spectral import spectral_function
 
@@ -78,8 +79,8 @@ __all__ = [
     "eigvals", "eigvalsh", "expm", "fiedler", "fractional_matrix_power", "hankel", "inv",
     "khatri_rao", "leslie", "logm", "low_rank", "low_rank_factors", "lstsq", "lu", "lu_factor",
     "lu_solve", "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose",
-    "multi_dot", "norm", "null_space", "orth", "orthogonal_procrustes", "outer", "pinv", "polar",
-    "qr", "sinhm", "sinm", "slogdet", "solve", "solve_banded", "solve_sylvester",
+    "multi_dot", "norm", "null_space", "orth", "orthogonal_procrustes", "outer", "pfaffian", "pinv",
+    "polar", "qr", "sinhm", "sinm", "slogdet", "solve", "solve_banded", "solve_sylvester",
     "solve_triangular", "sparse_array", "spectral_function", "spsolve", "sqrtm", "svd", "svdvals",
     "tanhm", "tanm", "tensordot", "tensorinv", "tensorsolve", "toeplitz", "trace", "vecdot",
     "vector_norm",
