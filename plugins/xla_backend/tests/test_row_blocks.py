@@ -11,6 +11,7 @@ import pytest
 
 import tenferro as tn
 from tenferro import primitives as tp
+from tenferro.backend.row_blocks import find_blocks
 from tenferro_xla import _executable, _row_blocks
 from tenferro_xla._row_blocks import RowBlocks
 
@@ -173,6 +174,14 @@ def test_a_program_without_gain_or_with_callbacks_is_as_it_was(programs):
     assert not blocks_of(programs.compile(noisy, aval))
     assert not blocks_of(programs.compile(softened, tp.Aval((4, 4), "float64")))
     assert not blocks_of(programs.compile(softened, tp.Aval((0, 10), "float64")))
+
+
+def test_a_loop_that_saves_little_is_not_made(programs):
+    """Core finds a block in both; where the arrays are small, a larger cache holds the rest."""
+    for rows, count in ((24, 0), (ROWS, 1)):
+        executable = programs.compile(softened, tp.Aval((rows, 10), "float64"))
+        assert find_blocks(executable._whole, CACHE)
+        assert len(blocks_of(executable)) == count
 
 
 def test_operands_that_each_block_reads_whole_are_counted(programs, monkeypatch):

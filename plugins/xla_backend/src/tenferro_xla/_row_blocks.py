@@ -31,6 +31,8 @@ __all__ = ["RowBlocks", "cache_of_processors", "described_blocks", "with_row_blo
 _BYTES_PER_PROCESSOR = 1 << 21
 #: Times that each block moves an operand that it reads whole: products read it and pack it.
 _MOVES_PER_BLOCK = 2
+#: Multiple of the cache that a loop must save: behind it is a larger one, where less still fits.
+_MIN_CACHES_SAVED = 3
 _JOINS: dict[type, tuple[Callable[[Any, Any], Array], float, bool]] = {
     Add: (lax.add, -0.0, False),
     Maximum: (lax.max, -np.inf, False),
@@ -147,7 +149,7 @@ def with_row_blocks(program: CompiledProgram, cache: int) -> CompiledProgram:
     """
     if any(isinstance(node.operation, (HostCallback, DebugCallback)) for node in program.nodes):
         return program
-    blocks = [block for block in find_blocks(program, cache) if _pays(program, block)]
+    blocks = [block for block in find_blocks(program, cache) if _pays(program, block, cache)]
     if not blocks:
         return program
     inside: set[int] = set()
@@ -161,8 +163,10 @@ def with_row_blocks(program: CompiledProgram, cache: int) -> CompiledProgram:
     return _numbered(program, in_order(sorted(placed, key=lambda pair: pair[0])))
 
 
-def _pays(program: CompiledProgram, block: Block) -> bool:
-    """Return True if a block saves more than it moves again, as a layer's weights may be."""
+def _pays(program: CompiledProgram, block: Block, cache: int) -> bool:
+    """Return True if a block saves much, and more than it moves again (a layer's weights)."""
+    if block.saved <= _MIN_CACHES_SAVED * cache:
+        return False
     moved = _MOVES_PER_BLOCK * sum([size_of(program.avals[slot]) for slot in block.whole])
     return block.saved > moved * -(-block.extent // block.rows)
 
