@@ -1,5 +1,8 @@
 """``as_jax`` and ``from_jax``: functions of one library in programs of the other, both ways."""
 
+import copy
+import pickle
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -295,3 +298,97 @@ def test_results_that_are_arguments_or_constants(function):
         np.testing.assert_allclose(
             jax.grad(inside)(X), tn.grad(lambda x: np.sum(jax.tree.leaves(function(x))[0]))(X)
         )
+
+
+# ---- both: pickles, and arguments that are no arrays ---------------------------------------------
+
+
+@as_jax
+def decorated(x):
+    return np.sum(np.sin(x))
+
+
+def own_sum(x):
+    return np.sum(np.sin(x))
+
+
+@jax.jit
+def compiled_by_jax(x):
+    return jnp.sum(jnp.sin(x))
+
+
+class Model:
+    """A model whose parameter is part of it."""
+
+    def __init__(self):
+        self.factor = 3.0
+
+    def __call__(self, x):
+        return self.factor * np.sum(np.sin(x))
+
+
+PICKLED = {
+    "as_jax, a decorated function": (decorated, 1),
+    "as_jax, a function": (as_jax(own_sum), 1),
+    "as_jax, an option": (as_jax(own_sum, reverse_only=True), 1),
+    "as_jax, a gradient": (as_jax(tn.vmap(own_sum)), None),
+    "as_jax, an object": (as_jax(Model()), 3),
+    "from_jax, of jax.numpy": (from_jax(jnp.sin), None),
+    "from_jax, compiled by JAX": (from_jax(compiled_by_jax), 1),
+    "there and back": (from_jax(as_jax(own_sum)), 1),
+}
+
+
+@pytest.mark.parametrize("name", PICKLED)
+def test_they_pickle_and_mean_the_same(name):
+    function, factor = PICKLED[name]
+    again = pickle.loads(pickle.dumps(function))
+    assert copy.deepcopy(function) is function
+    assert repr(again) == repr(function) or factor == 3
+    x = X if factor is not None else X[:, None]
+    expected = factor * np.sum(np.sin(X)) if factor is not None else np.sin(X)
+    with tn.use("xla"):
+        np.testing.assert_allclose(np.ravel(again(x)), np.ravel(expected), rtol=1e-14)
+
+
+def test_an_option_is_pickled_with_the_function():
+    """Forward mode is what ``reverse_only`` gives up, so its error shows the option."""
+    again = pickle.loads(pickle.dumps(as_jax(own_sum, reverse_only=True)))
+    with pytest.raises(TypeError, match="forward-mode"):
+        jax.jvp(again, (X,), (V,))
+    np.testing.assert_allclose(jax.grad(again)(X), np.cos(X), rtol=1e-14)
+
+
+def test_a_decorated_function_is_pickled_by_its_name():
+    assert pickle.loads(pickle.dumps(decorated)) is decorated
+
+
+@pytest.mark.parametrize("bridge", [as_jax, from_jax])
+def test_a_function_without_a_name_is_refused(bridge):
+    with pytest.raises(tn.SerializationError, match=bridge.__name__):
+        pickle.dumps(bridge(lambda x: x))
+
+
+@pytest.mark.parametrize("bridge", [as_jax, from_jax])
+@pytest.mark.parametrize("value", ["abc", "float32", b"f8", object(), float, ["x", 1.0]])
+def test_an_argument_that_is_no_array_is_refused(bridge, value):
+    """The name of a dtype, too, whose dtype JAX would take."""
+    with pytest.raises(tn.UnknownOperandError, match="cannot make an array of"):
+        bridge(lambda x: x)(value)
+
+
+@pytest.mark.parametrize("bridge", [as_jax, from_jax])
+def test_an_array_of_strings_is_refused(bridge):
+    with pytest.raises(tn.TenferroError):
+        bridge(lambda x: x)(np.array(["a"]))
+
+
+def test_a_bridged_function_is_a_method():
+    class Owner:
+        @as_jax
+        def scaled(self, x):
+            return 2.0 * x
+
+    with pytest.raises(tn.UnknownOperandError, match="Owner"):
+        Owner().scaled(X)  # the instance is an argument
+    np.testing.assert_array_equal(Owner.scaled(0.0, X), 2 * X)

@@ -8,7 +8,8 @@ rules, ties and masks mean the same in ``jax.grad``, at every order. Read next: 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial, wraps
+from contextlib import suppress
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -21,6 +22,7 @@ from tenferro.backend.extend import rewritten
 from tenferro.computegraph import CompiledProgram, compile_program
 from tenferro.primitives import Aval
 from tenferro.transforms import record_program
+from tenferro_xla._bridge import Bridged
 from tenferro_xla._jax import setting
 from tenferro_xla._segments import plan_segments
 from tenferro_xla._trace import SegmentFunction
@@ -46,10 +48,12 @@ def as_jax(function: Callable[..., Any], *, reverse_only: bool = False) -> Calla
     Returns
     -------
     callable
-        Function of pytrees of JAX's arrays.
+        Function of pytrees of JAX's arrays. It can be pickled by its name, or with ``function``.
 
     Raises
     ------
+    UnknownOperandError
+        At a call, if an argument is no array and no number, such as a string.
     UnsupportedError
         At a call, if JAX's 64-bit mode is off, in which JAX would narrow derivatives.
     ConcretizationError
@@ -67,7 +71,6 @@ def as_jax(function: Callable[..., Any], *, reverse_only: bool = False) -> Calla
     [0. 0. 0.]
     """
 
-    @wraps(function)
     def in_jax(*args: Any, **kwargs: Any) -> Any:
         check_width("as_jax")
         leaves, structure = jax.tree.flatten((args, kwargs))
@@ -78,7 +81,8 @@ def as_jax(function: Callable[..., Any], *, reverse_only: bool = False) -> Calla
         found = program(*[jnp.asarray(leaf, aval.dtype.name) for leaf, aval in pairs])
         return jax.tree.unflatten(flat.structure_of_results, found)
 
-    return in_jax
+    options = {"reverse_only": True} if reverse_only else {}
+    return Bridged("as_jax", function, options, in_jax)
 
 
 def check_width(function: str) -> None:
@@ -95,8 +99,16 @@ def check_width(function: str) -> None:
 
 
 def _aval(leaf: Any) -> Aval:
-    dtype = jnp.result_type(leaf)  # numbers have the dtype that JAX's mode gives them
-    return Aval(np.shape(leaf), dtype.name)
+    """Return the aval of an array or number; numbers have the dtype that JAX's mode gives them."""
+    if not isinstance(leaf, (str, bytes, type, np.dtype)):  # of a name JAX would take the dtype
+        with suppress(TypeError):
+            return Aval(np.shape(leaf), jnp.result_type(leaf).name)
+    raise tn.UnknownOperandError(
+        f"as_jax: cannot make an array of {type(leaf).__name__}\n"
+        f"  got        {str(leaf)[:60]!r}\n"
+        "  need       an array or a number; close over what is no array",
+        value=leaf,
+    )
 
 
 class Flat:

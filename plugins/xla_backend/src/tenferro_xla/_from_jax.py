@@ -7,7 +7,6 @@ too. So one primitive with the function as its parameter has all rules. Read nex
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
 from typing import Any, NamedTuple
 
 import jax
@@ -15,6 +14,7 @@ import jax
 from tenferro.arrays import as_array
 from tenferro.primitives import Aval, bind_all
 from tenferro.transforms.recording import tree as pytrees
+from tenferro_xla._bridge import Bridged
 from tenferro_xla._jax import enable_x64, shape_dtype
 from tenferro_xla._jax_call import JaxCall
 from tenferro_xla._operands import numpy_dtype
@@ -35,10 +35,12 @@ def from_jax(function: Callable[..., Any]) -> Callable[..., Any]:
     -------
     callable
         Function of pytrees of arrays and numbers. Its results have the containers that ``function``
-        returns.
+        returns. It can be pickled by its name, or with ``function``.
 
     Raises
     ------
+    UnknownOperandError
+        At a call, if an argument is no array and no number, such as a string.
     MissingLoweringError
         When a program that calls it runs on another backend.
 
@@ -53,7 +55,6 @@ def from_jax(function: Callable[..., Any]) -> Callable[..., Any]:
     [0.69314718 0.69314718]
     """
 
-    @wraps(function)
     def in_tenferro(*args: Any, **kwargs: Any) -> Any:
         leaves, spec = pytrees.flatten((args, kwargs))
         arrays = [as_array(leaf) for leaf in leaves]
@@ -65,7 +66,7 @@ def from_jax(function: Callable[..., Any]) -> Callable[..., Any]:
         found = bind_all(JaxCall(flat, avals), *arrays) if avals else ()
         return jax.tree.unflatten(structure, found)
 
-    return in_tenferro
+    return Bridged("from_jax", function, {}, in_tenferro)
 
 
 class _Flat(NamedTuple):
