@@ -53,7 +53,7 @@ def as_jax(function: Callable[..., Any], *, reverse_only: bool = False) -> Calla
     Raises
     ------
     UnknownOperandError
-        At a call, if an argument is no array and no number, such as a string.
+        At a call, if an argument is neither an array nor a number, such as a string.
     UnsupportedError
         At a call, if JAX's 64-bit mode is off, in which JAX would narrow derivatives.
     ConcretizationError
@@ -106,7 +106,7 @@ def _aval(leaf: Any) -> Aval:
     raise tn.UnknownOperandError(
         f"as_jax: cannot make an array of {type(leaf).__name__}\n"
         f"  got        {str(leaf)[:60]!r}\n"
-        "  need       an array or a number; close over what is no array",
+        "  need       an array or a number; close over other values",
         value=leaf,
     )
 

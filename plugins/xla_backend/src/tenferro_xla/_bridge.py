@@ -54,15 +54,16 @@ class Bridged(PickledByName):
         check_picklable(self._function, f"the result of {self._bridge}")
         public = getattr(sys.modules["tenferro_xla"], self._bridge)
         bridge = partial(public, **self._options) if self._options else public
-        if _needs_name(self._function):
-            return _bridged_by_name, (bridge, self._function.__module__, self._function.__qualname__)
-        return bridge, (self._function,)
+        function = self._function
+        if _needs_name(function):
+            return _bridged_by_name, (bridge, function.__module__, function.__qualname__)
+        return bridge, (function,)
 
 
 def _needs_name(function: Any) -> bool:
-    """Return True for an object of a module that is no plain function and has a name there.
+    """Return True for an object, not a plain function, that its module has under its name.
 
-    Of ``__main__`` another process has its own: picklers that write code must see the function.
+    Another process has its own ``__main__``: there, picklers that write code need the function.
     """
     if isinstance(function, (FunctionType, PickledByName)):
         return False

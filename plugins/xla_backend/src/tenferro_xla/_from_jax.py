@@ -40,7 +40,7 @@ def from_jax(function: Callable[..., Any]) -> Callable[..., Any]:
     Raises
     ------
     UnknownOperandError
-        At a call, if an argument is no array and no number, such as a string.
+        At a call, if an argument is neither an array nor a number, such as a string.
     MissingLoweringError
         When a program that calls it runs on another backend.
 
