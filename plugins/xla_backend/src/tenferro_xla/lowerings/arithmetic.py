@@ -133,12 +133,14 @@ def pow_(op: Pow, x: Array, y: Array) -> Array:
 def _power_of_integers(x: Array, y: Array) -> Array:
     """Square and multiply while any exponent has bits left; negative ones truncate towards 0.
 
-    The first steps are no loop, so that XLA fuses them; most exponents have no more bits.
+    Most exponents have few bits. The steps for these are no loop, so that XLA fuses them.
     """
     zero, one = like(x, 0), like(x, 1)
+    negative = lax.lt(y, zero)
+    exponent = lax.select(negative, lax.bitwise_and(y, one), y)
 
-    def unfinished(state: tuple[Array, Array, Array]) -> Any:
-        return lax.reduce_or(lax.ne(state[2], zero), tuple(range(x.ndim)))
+    def any_left(exponent: Array) -> Any:
+        return lax.reduce_or(lax.ne(exponent, zero), tuple(range(x.ndim)))
 
     def step(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         result, base, exponent = state
@@ -146,12 +148,17 @@ def _power_of_integers(x: Array, y: Array) -> Array:
         result = lax.select(odd, lax.mul(result, base), result)
         return result, lax.mul(base, base), lax.shift_right_logical(exponent, one)
 
-    negative = lax.lt(y, zero)
-    exponent = lax.select(negative, lax.bitwise_and(y, one), y)
-    state = (one, x, exponent)
-    for _ in range(_FUSED_STEPS):
-        state = step(state)
-    power = lax.while_loop(unfinished, step, state)[0]
+    def of_any(x: Array, exponent: Array) -> Array:
+        return lax.while_loop(lambda state: any_left(state[2]), step, (one, x, exponent))[0]
+
+    def of_few_bits(x: Array, exponent: Array) -> Array:
+        state = (one, x, exponent)
+        for _ in range(_FUSED_STEPS):
+            state = step(state)
+        return state[0]
+
+    many = any_left(lax.shift_right_logical(exponent, like(x, _FUSED_STEPS)))
+    power = lax.cond(many, of_any, of_few_bits, x, exponent)
     unit = lax.eq(lax.mul(x, x), one) if x.dtype.kind == "u" else lax.eq(lax.abs(x), one)
     return lax.select(lax.bitwise_and(negative, lax.bitwise_not(unit)), zero, power)
 
