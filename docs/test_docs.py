@@ -96,6 +96,12 @@ def test_a_page_of_a_module_shows_its_docstring_and_all_of_its_code():
     assert "```py\nx = 1\n```" in page
 
 
+def test_pages_that_the_search_ranks_are_pages_of_the_site():
+    hooks = load("mkdocs_hooks")
+    listed = (DOCS.parent / "mkdocs.yml").read_text("utf-8")
+    assert [name for name in hooks.BOOSTS if f": {name}\n" not in listed] == []
+
+
 LINKS = {
     "page.html": None,
     "page.html#here": None,

@@ -25,6 +25,7 @@ check_finite  # backends check what they must
 logic  # conformance/strategies.py: getattr(self, kind)
 augment  # tests/fuzz/programs.py: getattr(self, kind)
 on_files  # MkDocs calls it
+on_page_markdown  # MkDocs calls it
 handle_starttag  # HTMLParser calls it
 collect_ignore  # pytest reads it from conftest.py
 TIERS  # conftest.py runs tests/tiers.py and takes its names

@@ -23,6 +23,7 @@ from mkdocs.structure.files import File
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = {
@@ -31,6 +32,16 @@ COPIED = {
     "security.md": "SECURITY.md",
 }
 TUTORIAL = "tutorial/from_scratch"
+# Factors of a page's rank in a search: tables of measurements name everything, and explain little.
+BOOSTS = {
+    "benchmarks.md": 0.1,
+    "compatibility.md": 0.1,
+    "plan_passes.md": 0.3,
+    "xla_primitives.md": 0.1,
+    "getting_started.md": 2,
+    "reference/transforms.md": 2,
+    "which_transform.md": 3,
+}
 GALLERY = ROOT / "examples/gallery"
 NETWORKS = ROOT / "examples/tensor_networks"
 # In these files a path is written as seen from the root; in the site it is a page.
@@ -175,3 +186,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for name, text in (pages | reference()).items():
         files.append(File.generated(config, name, content=text))
     return files
+
+
+def on_page_markdown(_markdown: str, page: Page, **_: object) -> None:
+    if page.file.src_uri in BOOSTS:
+        page.meta.setdefault("search", {"boost": BOOSTS[page.file.src_uri]})
