@@ -25,7 +25,7 @@ from tenferro.arrays.functions.reduction import sum as _sum
 from tenferro.arrays.functions.structural import concatenate, moveaxis
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
-from tenferro.arrays.promotion.broadcast import floating, normalize_axis
+from tenferro.arrays.promotion.broadcast import double_if_exact, normalize_axis
 from tenferro.primitives import InvalidParameterError, ShapeMismatchError
 from tenferro.primitives._boundary import publish as _publish
 
@@ -136,10 +136,16 @@ def _accumulated(parts: Array, initial: Any, axis: int) -> Array:
     """Return sums up to each part, after an initial value, with the axis in its place."""
     found = cumsum(parts, -1)
     if initial is not None:
-        start = as_array(initial)
-        start = moveaxis(start, axis, -1) if start.ndim else start
-        found = concatenate([zeros_like(parts[..., :1]) + start, found + start], -1)
+        start = initial if _is_number(initial) else as_array(initial)
+        start = moveaxis(start, axis, -1) if isinstance(start, Array) and start.ndim else start
+        nothing = zeros_like(parts, shape=(*parts.shape[:-1], 1))
+        found = concatenate([nothing + start, found + start], -1)
     return moveaxis(found, -1, axis)
+
+
+def _is_number(x: Any) -> bool:
+    """Return True for a number of Python, which takes the dtype of what it is added to."""
+    return type(x) in (int, float, complex)
 
 
 def _samples(function: str, y: Any, x: Any, dx: Any, axis: int) -> tuple[Array, Array]:
@@ -147,7 +153,7 @@ def _samples(function: str, y: Any, x: Any, dx: Any, axis: int) -> tuple[Array, 
 
     Raises ShapeMismatchError: without samples, or if there are not as many places.
     """
-    values = floating(y)
+    values = double_if_exact(y)
     place = normalize_axis(axis, values.ndim, function)
     values = moveaxis(values, place, -1)
     n = values.shape[-1]
@@ -155,7 +161,7 @@ def _samples(function: str, y: Any, x: Any, dx: Any, axis: int) -> tuple[Array, 
         steps = zeros_like(values[..., 1:]) + dx if n else values
         fits = n > 0
     else:
-        places = floating(x)
+        places = double_if_exact(x)
         fits = n > 0 and (places.shape == (n,) or (places.ndim == values.ndim))
         places = moveaxis(places, place, -1) if places.ndim > 1 and fits else places
         fits = fits and places.shape[-1] == n

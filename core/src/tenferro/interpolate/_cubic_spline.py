@@ -17,7 +17,7 @@ from tenferro.arrays.functions.linalg.structured import solve_banded
 from tenferro.arrays.functions.reduction import sum as _sum
 from tenferro.arrays.functions.structural import concatenate, stack
 from tenferro.arrays.handle.array import Array
-from tenferro.arrays.promotion.broadcast import broadcast_shapes, cast, floating, stretch
+from tenferro.arrays.promotion.broadcast import broadcast_shapes, cast, double_if_exact, stretch
 from tenferro.interpolate._hermite import CubicHermiteSpline, Samples, samples
 from tenferro.primitives import InvalidParameterError, promote_dtypes
 
@@ -136,7 +136,7 @@ def _end(
 
 def _of_end(value: Any, given: Samples) -> Array:
     """Return the value of a condition, for each of the interpolated functions."""
-    found, shape = floating(value), given.y.shape[1:]
+    found, shape = double_if_exact(value), given.y.shape[1:]
     broadcast_shapes(found.shape, shape, function="CubicSpline")
     return stretch(cast(found, promote_dtypes(found.dtype, given.y.dtype)), shape)
 

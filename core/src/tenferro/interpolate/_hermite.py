@@ -17,7 +17,7 @@ from tenferro.arrays.handle.array import Array
 from tenferro.arrays.promotion.broadcast import (
     cast,
     common_dtype,
-    floating,
+    double_if_exact,
     normalize_axis,
 )
 from tenferro.interpolate._piecewise import PPoly, real_places
@@ -39,7 +39,7 @@ def samples(function: str, x: Any, y: Any, axis: int) -> Samples:
 
     Raises ShapeMismatchError: if there are not as many values as knots, or fewer than 2.
     """
-    knots, values = real_places(function, x), floating(y)
+    knots, values = real_places(function, x), double_if_exact(y)
     place = normalize_axis(axis, values.ndim, function)
     values = moveaxis(values, place, 0)
     if knots.ndim != 1 or knots.size < 2 or values.shape[:1] != knots.shape:
@@ -76,7 +76,7 @@ class CubicHermiteSpline(PPoly):
 
     def __init__(self, x: Any, y: Any, dydx: Any, axis: int = 0, extrapolate: Any = None) -> None:
         given = samples("CubicHermiteSpline", x, y, axis)
-        slopes = moveaxis(floating(dydx), axis, 0)
+        slopes = moveaxis(double_if_exact(dydx), axis, 0)
         if slopes.shape != given.y.shape:
             error = ShapeMismatchError.of(
                 "CubicHermiteSpline", "not one slope for each value", got=f"{slopes.aval}",

@@ -20,7 +20,7 @@ from tenferro.arrays.functions.rounding import floor
 from tenferro.arrays.functions.structural import concatenate, moveaxis, stack
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
-from tenferro.arrays.promotion.broadcast import cast, common_dtype, floating, normalize_axis
+from tenferro.arrays.promotion.broadcast import cast, common_dtype, double_if_exact, normalize_axis
 from tenferro.primitives import (
     DTypeMismatchError,
     InvalidParameterError,
@@ -45,7 +45,7 @@ class PPoly:
     """
 
     def __init__(self, c: Any, x: Any, extrapolate: Any = True, axis: int = 0) -> None:
-        coefficients, knots = floating(c), floating(x)
+        coefficients, knots = double_if_exact(c), double_if_exact(x)
         if coefficients.ndim < 2 or knots.shape != (coefficients.shape[1] + 1,):
             error = ShapeMismatchError.of(
                 "PPoly", "not one polynomial for each interval",
@@ -174,4 +174,4 @@ def real_places(function: str, x: Any) -> Array:
             function, "places are real", got=found.aval, need="real numbers", dtypes=(found.dtype,)
         )
         raise at_user_line(error)
-    return floating(found)
+    return double_if_exact(found)

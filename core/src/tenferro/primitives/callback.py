@@ -19,7 +19,7 @@ from tenferro.primitives._dtype import DType, bool_
 from tenferro.primitives._errors import DTypeMismatchError, ShapeMismatchError
 from tenferro.primitives._handle import Handle
 from tenferro.primitives._primitive import Mixed, bind, bind_all, in_front
-from tenferro.primitives.constants import zeros_like
+from tenferro.primitives.constants import constant, zeros_like
 from tenferro.primitives.structural import broadcast_in_dim
 from tenferro.tidu import (
     FlowInput,
@@ -120,11 +120,13 @@ class HostCallback(Mixed):
         Rules are not carried over: differentiate first.
         """
         function: Any = self.function
+        results = [aval.with_shape((size, *aval.shape)) for aval in self.results]
         if self.vectorized:
             xs = tuple([in_front(x, b, size) for x, b in zip(xs, batched, strict=True)])
+        elif not size:  # no call could say what it gives
+            return tuple([constant(0, aval.dtype, aval.shape) for aval in results])
         else:
             function = Each(function, size, tuple(batched), len(self.results))
-        results = [aval.with_shape((size, *aval.shape)) for aval in self.results]
         return host_callback(function, results, *xs, vectorized=self.vectorized)
 
 

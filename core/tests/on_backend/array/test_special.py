@@ -193,3 +193,16 @@ def test_a_polygamma_function_of_an_order_that_no_float_reaches_is_refused(order
 def test_the_highest_polygamma_function_is_computed():
     x = np.array([0.9, 2.0, 5.0, 200.0])
     assert np.isfinite(np.asarray(tn.special.polygamma(160, x))).all()
+
+
+@pytest.mark.parametrize("order", [5, 20, 30])
+def test_modified_bessel_functions_of_high_orders_at_every_size(order):
+    """exp(-x) Iₙ(x) of mpmath, on both sides of n²/2; of x < 0 the sign is (-1)ⁿ"""
+    x = np.array([0.5, 12.0, 90.0, 199.0, 201.0, 300.0, 440.0, 700.0, 3000.0])
+    want = np.array([float(mpmath.exp(-t) * mpmath.besseli(order, t)) for t in x])
+    found = tn.special.ive(order, np.concatenate([x, -x]))
+    np.testing.assert_allclose(found, np.concatenate([want, (-1) ** order * want]), rtol=1e-12)
+    large = x[x <= 700]
+    want = [float(mpmath.besseli(order, t)) for t in large]
+    np.testing.assert_allclose(tn.special.iv(order, large), want, rtol=1e-12)
+    assert tn.special.ive(order, np.zeros(2)).tolist() == [0, 0]

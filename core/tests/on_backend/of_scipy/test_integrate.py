@@ -39,10 +39,13 @@ def test_a_rule_is_scipys(rule, case):
 
 
 @pytest.mark.parametrize("rule", ["cumulative_simpson", "cumulative_trapezoid"])
-def test_an_initial_value_comes_first(rule):
-    y = numbers(2, 5)
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_an_initial_value_comes_first(rule, n):
+    y = numbers(2, n)
     want = getattr(theirs, rule)(y, initial=0)
-    np.testing.assert_allclose(getattr(ours, rule)(y, initial=0), want, atol=1e-13)
+    np.testing.assert_allclose(getattr(ours, rule)(y, initial=0), want, atol=1e-13, strict=True)
+    found = tn.jit(lambda y: getattr(ours, rule)(y.T, axis=0, initial=0))(y)
+    np.testing.assert_allclose(found, want.T, atol=1e-13, strict=True)
 
 
 @pytest.mark.parametrize("rule", RULES[:3])
@@ -70,6 +73,20 @@ def test_places_that_coincide_give_scipys_numbers_and_no_nan():
 @pytest.mark.parametrize("rule", RULES)
 def test_a_dtype_stays(rule, dtype):
     assert getattr(ours, rule)(np.ones(5, dtype)).dtype == dtype
+    if "cumulative" in rule:
+        assert getattr(ours, rule)(np.ones(5, dtype), initial=0).dtype == dtype
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "bool", "int64"])
+@pytest.mark.parametrize("rule", RULES[:3])
+def test_integers_and_truth_are_numbers_of_double_precision(rule, dtype):
+    """a half-precision sum of so many would stop at 2,048"""
+    y = np.ones(3001, dtype)
+    found = getattr(ours, rule)(y)
+    assert found.dtype == "float64"
+    np.testing.assert_allclose(found if rule == "simpson" else found[-1], 3000)
+    places = np.arange(5, dtype="int8")
+    assert getattr(ours, rule)(np.ones(5, dtype), x=places).dtype == "float64"
 
 
 @pytest.mark.parametrize("rule", RULES[:3])

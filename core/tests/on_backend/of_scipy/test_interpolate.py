@@ -172,3 +172,14 @@ def test_what_does_not_fit_is_refused(case):
     call, error = REFUSED[case]
     with pytest.raises(error):
         call()
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "bool", "int64"])
+@pytest.mark.parametrize("name", ["CubicSpline", "PchipInterpolator"])
+def test_integers_and_truth_are_numbers_of_double_precision(name, dtype):
+    """as knots, as values and as places"""
+    x, y = np.arange(5, dtype="int8"), np.array([0, 1, 1, 0, 1]).astype(dtype)
+    places = np.arange(3, dtype="int8")
+    mine, other = (getattr(m, name)(x, y) for m in (ours, theirs))
+    for at in (places, places + 0.3):
+        np.testing.assert_allclose(mine(at), other(at), atol=1e-14, strict=True)

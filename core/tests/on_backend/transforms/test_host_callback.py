@@ -315,3 +315,16 @@ def test_a_function_without_results_is_no_function(results):
 def test_a_file_cannot_hold_it(tmp_path):
     with pytest.raises(tn.SerializationError, match="callbacks"):
         tn.save_graph(tmp_path / "f.tng", called, X)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128", "int64", "bool"])
+@pytest.mark.parametrize("transform", [tn.vmap, lambda f: tn.jit(tn.vmap(f))], ids=["vmap", "jit"])
+def test_a_batch_of_no_examples_has_the_stated_shape_and_dtype(transform, dtype):
+    """and the function is not called"""
+
+    def never(x):
+        raise AssertionError(x)
+
+    stated = (tn.Aval((3,), dtype), tn.Aval((), dtype))
+    found = transform(lambda x: tn.host_callback(never, x, results=stated))(np.ones((0, 3), dtype))
+    assert [(np.shape(y), np.asarray(y).dtype) for y in found] == [((0, 3), dtype), ((0,), dtype)]

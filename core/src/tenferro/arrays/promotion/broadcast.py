@@ -245,6 +245,12 @@ def floating(x: Any) -> Array:
     return found if dtype.is_inexact else cast(found, float_for(dtype))
 
 
+def double_if_exact(x: Any) -> Array:
+    """Return the operand, integers and truth of any width as float64, as SciPy's functions do."""
+    found = as_array(x)
+    return found if found.dtype.is_inexact else cast(found, float64)
+
+
 def normalize_axes(axis: Any, ndim: int, function: str) -> tuple[int, ...]:
     """Return axes as sorted non-negative integers; ``None`` means all.
 

@@ -6,7 +6,7 @@ Read next: `logarithms.py`.
 
 from __future__ import annotations
 
-from math import factorial
+from math import ceil, sqrt
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
@@ -17,8 +17,8 @@ from tenferro.primitives.bessel import BesselI, BesselIe
 __all__ = ["NAMES", "higher_order", "register", "unscaled"]
 
 NAMES: dict[type, str] = {}
-_BORDER_OF_SERIES = 16.0
-_TERMS = 56  # of the power series, for |x| <= 16 and more for higher orders
+_LEAST_BORDER = 16.0
+_DEPTH = 40.0  # -ln of what is left out
 
 
 def register(lowerings: Lowerings, xp: Any, find: Find) -> None:
@@ -43,21 +43,26 @@ def register(lowerings: Lowerings, xp: Any, find: Find) -> None:
 def higher_order(xp: Any, before: Any, value: Any, x: Any, order: int) -> Any:
     """exp(-|x|) Iₙ(x), n >= 2, from those of n = 0 and 1.
 
-    Near 0 the power series, Abramowitz & Stegun (1964), 9.6.10, whose terms are positive; beyond,
-    the recurrence 9.6.26, which is accurate where x is large compared with n².
+    Near 0 by ratios of neighbouring orders, from far above down (DLMF 10.33.1), which are accurate
+    for every argument and overflow nowhere; beyond, the recurrence in the order, Abramowitz &
+    Stegun (1964), 9.6.26, which is accurate where x is large compared with n².
     """
-    border = max(_BORDER_OF_SERIES, order * order / 2.0)
+    border = max(_LEAST_BORDER, order * order / 2.0)
     is_near = xp.abs(x) <= border
+    near, ratio = xp.where(is_near, x, 0), 0.0
+    series = before
+    for k in range(_ratios(order, border), 0, -1):
+        ratio = near / (2 * k + near * ratio)
+        series = series * ratio if k <= order else series
     far = xp.where(is_near, border, x)
     for n in range(1, order):
         before, value = value, before - value * (2 * n / far)
-    half = xp.where(is_near, x, 0) / 2
-    square = half * half
-    total = xp.ones_like(square)
-    for k in range(_TERMS + 2 * order, 0, -1):
-        total = 1 + total * square / (k * (k + order))
-    series = total * half**order / factorial(order) * xp.exp(-2 * xp.abs(half))
     return xp.where(is_near, series, value)
+
+
+def _ratios(order: int, border: float) -> int:
+    """Return from which order on ratios are 0: of that, exp((order² - n²)/x) is left."""
+    return ceil(sqrt(_DEPTH * border + order * order)) + 2
 
 
 def unscaled(xp: Any, scaled: Any, exponent: Any) -> Any:
