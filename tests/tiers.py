@@ -40,6 +40,7 @@ SLOW = (
     ),
     Slow(f"{ON}/array/test_special.py", 2, "differences of every function"),
     Slow(f"{ON}/array/test_bessel.py", 5, "each decomposition is hundreds of equations"),
+    Slow(f"{ON}/array/test_faddeeva.py", 6, "each decomposition is hundreds of equations"),
     Slow(f"{ON}/array/test_ufuncs.py", 3, "every ufunc with every method"),
     Slow(f"{ON}/control", 3, "all transforms of every loop"),
     Slow(f"{ON}/linalg", 3, "decompositions by several ways"),
@@ -143,6 +144,7 @@ DEEP = (
 #: Of the parameters of these `full` keeps one in `keep`, and `deep` all.
 SAMPLED = (
     Slow(f"{ON}/array/test_bessel.py", 3, "each decomposition is hundreds of equations"),
+    Slow(f"{ON}/array/test_faddeeva.py", 6, "each decomposition is hundreds of equations"),
     Slow(f"{ON}/array/test_loops.py", 4, "loops of thousands of turns"),
     Slow(f"{ON}/linalg/test_equal_values.py", 3, "third derivatives of decompositions"),
     Slow(f"{ON}/linalg/test_matrix_functions.py", 3, "differences of every function"),

@@ -78,6 +78,22 @@ def bessel_integral(order, kind):
     return found
 
 
+def dawson(z):
+    """Dawson's integral by its definition, on the straight way to z."""
+    nodes, weights = np.polynomial.legendre.leggauss(40)
+    square = (z * z)[..., None]
+    return z * jnp.sum(jnp.exp(square * (((nodes + 1) / 2) ** 2 - 1)) * (weights / 2), -1)
+
+
+def voigt(x, sigma, gamma):
+    """The Voigt profile as the Fourier integral of its characteristic function."""
+    nodes, weights = np.polynomial.legendre.leggauss(80)
+    t = 12 * (nodes + 1)
+    x, sigma, gamma = (a[..., None] for a in (x, sigma, gamma))
+    values = jnp.cos(x * t) * jnp.exp(-gamma * t - (sigma * t) ** 2 / 2)
+    return 12 / np.pi * jnp.sum(values * weights, -1)
+
+
 def scaled(function):
     return lambda x: jnp.exp(x) * function(x)
 
@@ -120,6 +136,11 @@ ROWS = [
     *[row(f"{k}v", AWAY, before=(2,), theirs=ordered(bessel_integral(2, k))) for k in "jyk"],
     *[row(f"k{n}e", AWAY, theirs=scaled(bessel_integral(n, "k"))) for n in (0, 1)],
     row("kve", AWAY, before=(2,), theirs=ordered(scaled(bessel_integral(2, "k")))),
+    row("dawsn", WIDE, theirs=dawson),
+    row("erfi", WIDE, theirs=lambda x: 2 / np.pi**0.5 * jnp.exp(x * x) * dawson(x)),
+    row("wofz", WIDE, dtypes=("complex128",),
+        theirs=lambda z: jnp.exp(-z * z) + 2j / np.pi**0.5 * dawson(z)),
+    row("voigt_profile", WIDE, AWAY, AWAY, theirs=voigt),
     row("logsumexp", WIDE),
     row("softmax", WIDE),
     row("log_softmax", WIDE),

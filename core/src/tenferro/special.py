@@ -17,6 +17,7 @@ from tenferro.arrays.evaluation.results import publish_kinds as _publish_kinds
 from tenferro.arrays.functions.arithmetic import cbrt
 from tenferro.arrays.functions.elementwise import erf, exp2, expm1, log1p
 from tenferro.arrays.functions.elementwise import logistic as expit
+from tenferro.arrays.functions.faddeeva import dawsn, erfi, voigt_profile, wofz
 from tenferro.arrays.functions.logsumexp import log_softmax, logsumexp, softmax
 from tenferro.arrays.functions.special import (
     beta,
@@ -83,12 +84,14 @@ __all__ = [
     "betaincc",
     "betaln",
     "cbrt",
+    "dawsn",
     "digamma",
     "entr",
     "erf",
     "erfc",
     "erfcinv",
     "erfcx",
+    "erfi",
     "erfinv",
     "exp2",
     "exp10",
@@ -136,6 +139,8 @@ __all__ = [
     "rgamma",
     "sinc",
     "softmax",
+    "voigt_profile",
+    "wofz",
     "xlog1py",
     "xlogy",
     "y0",

@@ -20,7 +20,8 @@ __all__ = ["FAMILIES", "closed_features", "load_cases", "load_error_cases", "tab
 FAMILIES = (
     "arithmetic", "bessel", "bitwise", "callback", "cholesky", "comparison", "complex",
     "constants", "contraction", "control", "cumulative", "cylinder", "determinant", "eig", "eigh",
-    "elementwise", "exponential_sums", "fft", "gammas", "hyperbolic", "incomplete", "indexing",
+    "elementwise", "exponential_sums", "faddeeva", "fft", "gammas", "hyperbolic", "incomplete",
+    "indexing",
     "linear_solve", "logarithms", "lu", "matrix_function", "normal", "pinv", "qr", "random",
     "random_gamma",
     "reduction", "rounding", "scattering", "slogdet", "sorting", "sparse_product",

@@ -221,11 +221,12 @@ SPECIAL = frozenset(
     f"std::{name}"
     for name in (
         "bessel_i", "bessel_ie", "bessel_j", "bessel_k", "bessel_ke", "bessel_y", "beta_density",
-        "betainc", "betainc_derivative", "betaincc", "betaln", "digamma", "erf", "erfc",
+        "betainc", "betainc_derivative", "betaincc", "betaln", "complex_erf", "complex_erfc",
+        "dawsn", "digamma", "erf", "erfc",
         "erfcinv", "erfcx", "erfinv", "exprel", "gamma", "gamma_density", "gammainc",
         "gammainc_derivative", "gammaincc", "lgamma",
         "log_ndtr", "ndtr", "ndtri", "polygamma", "polygamma_difference", "random_log_gamma",
-        "zeta",
+        "wofz", "zeta",
     )
 )  # fmt: skip
 

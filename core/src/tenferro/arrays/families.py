@@ -39,6 +39,7 @@ FAMILIES = {
     "einsum": "einsum einsum_path",
     "elementwise": "erf exp exp2 expit expm1 log log10 log1p log2 logaddexp logaddexp2 logistic",
     "exchange": "__device__ __dlpack__ __dlpack_device__ __to_device__ from_dlpack",
+    "faddeeva": "dawsn erfi voigt_profile wofz",
     "fft": (
         "fft.fft fft.fft2 fft.fftfreq fft.fftn fft.fftshift fft.hfft fft.ifft fft.ifft2 fft.ifftn "
         "fft.ifftshift fft.ihfft fft.irfft fft.irfft2 fft.irfftn fft.rfft fft.rfft2 fft.rfftfreq "

@@ -42,12 +42,15 @@ def _cases(primitives: tuple[str, ...]) -> tuple[str, ...]:
     return tuple([f"std::{name}/*" for name in primitives])
 
 
-_DECOMPOSED = ("bessel_j", "bessel_k", "bessel_ke", "bessel_y")
+_DECOMPOSED = (
+    *("bessel_j", "bessel_k", "bessel_ke", "bessel_y"),
+    *("complex_erf", "complex_erfc", "dawsn", "wofz"),
+)
 
 _SLOW = (
     Slow(
         cases=_cases(_DECOMPOSED),
-        but={"value": ("*/wide/float64",)},
+        but={"value": ("*/wide/float64", "std::wofz/wide/complex128")},
         reason="each decomposition is hundreds of equations, which XLA compiles for half a second",
     ),
     Slow(cases=_cases(_LONG_PROGRAMS), reason="programs of thousands of equations"),

@@ -13,7 +13,7 @@ from tenferro.arrays.handle.array import Array
 from tenferro.arrays.promotion.broadcast import floating
 from tenferro.arrays.registry import covers
 from tenferro.primitives import elementwise as p
-from tenferro.primitives import special, structural
+from tenferro.primitives import faddeeva, special, structural
 
 
 @covers("exp", ufunc=True)
@@ -53,8 +53,9 @@ def logistic(x: Any) -> Array:
 
 @covers("erf", ufunc=True)
 def erf(x: Any) -> Array:
-    """Compute the error function of a real x elementwise."""
-    return special.erf(floating(x))
+    """Compute the error function of a real or complex x elementwise."""
+    found = floating(x)
+    return faddeeva.complex_erf(found) if found.dtype.is_complex else special.erf(found)
 
 
 def stop_gradient(x: Any) -> Any:

@@ -2,7 +2,7 @@
 
 SciPy's ufuncs find them by name, so that a program that calls ``scipy.special`` is differentiable
 as it stands. As there, integers of at most 16 bits become float32 and longer ones float64; half
-floats stay half floats. Read next: ``logsumexp.py``.
+floats stay half floats. Read next: ``faddeeva.py``.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions._factories import filled, zeros
+from tenferro.arrays.functions.faddeeva import complex_erfcx
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import cast, together
@@ -25,6 +26,7 @@ from tenferro.primitives import (
     bessel,
     cylinder,
     elementwise,
+    faddeeva,
     float32,
     float64,
     gammas,
@@ -72,8 +74,20 @@ def _ufunc(name: str, primitive: Callable[..., Array], doc: str, count: int = 1)
     return covers(name, ufunc=True)(function)
 
 
-erfc = _ufunc("erfc", p.erfc, "Compute 1 − erf(x), accurately where it is small.")
-erfcx = _ufunc("erfcx", normal.erfcx, "Compute the scaled function exp(x²) erfc(x).")
+@covers("erfc", ufunc=True)
+def erfc(x: Any) -> Array:
+    """Compute 1 − erf(x) of a real or complex x, accurately where it is small."""
+    (found,) = _real("erfc", x)
+    return faddeeva.complex_erfc(found) if found.dtype.is_complex else p.erfc(found)
+
+
+@covers("erfcx", ufunc=True)
+def erfcx(x: Any) -> Array:
+    """Compute the scaled function exp(x²) erfc(x) of a real or complex x."""
+    (found,) = _real("erfcx", x)
+    return complex_erfcx(found) if found.dtype.is_complex else normal.erfcx(found)
+
+
 erfinv = _ufunc("erfinv", p.erfinv, "Compute the inverse of erf.")
 erfcinv = _ufunc("erfcinv", normal.erfcinv, "Compute the inverse of erfc.")
 gammaln = _ufunc("gammaln", p.lgamma, "Compute the logarithm of |Γ(x)|.")
