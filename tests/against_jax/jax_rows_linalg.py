@@ -35,6 +35,7 @@ DEFINITE, HERMITIAN = Operand("*b n n", "definite"), Operand("*b n n", "hermitia
 SMALL, NEAR = Operand("*b n n", "small"), Operand("*b n n", "near one")
 RIGHT, VECTOR, OTHER = Operand("*b n k"), Operand("n"), Operand("m")
 LOWER = Operand("*b n n", "lower")
+PLACES = (0, 1, 2, 1), (0, 1, 2, 0)  # rows and columns of the entries of a sparse matrix
 
 
 def row(name, *operands, use=None, theirs=None, dtypes=COMPLEX, keywords=None, **rest):
@@ -208,7 +209,26 @@ SOLVING = [
         theirs=lambda la, xp, ab, b: la.solve(of_band(xp, ab, len(b)), b)),
     row("lu_solve", ONE, Operand("n k"),
         use=lambda la, xp, a, b: la.lu_solve(la.lu_factor(a), b)),
+    row("pfaffian", Operand("*b 4 4"), theirs=lambda la, xp, a: pfaffian_of_four(a)),
+    row("sparse_array", Operand("4", low=1, high=2), Operand("3 k"),
+        use=lambda la, xp, entries, x: la.sparse_array((entries, PLACES), (3, 3)) @ x,
+        theirs=lambda la, xp, entries, x: dense(entries) @ x),
+    row("spsolve", Operand("4", low=1, high=2), Operand("3 k"),
+        use=lambda la, xp, entries, b: la.spsolve(la.sparse_array((entries, PLACES), (3, 3)), b),
+        theirs=lambda la, xp, entries, b: la.solve(dense(entries), b)),
 ]  # fmt: skip
+
+
+def pfaffian_of_four(a):
+    """The Pfaffian of the skew part of a matrix of order 4, by its three matchings."""
+    s = (a - jnp.swapaxes(a, -1, -2)) / 2
+    first, second = s[..., 0, 1] * s[..., 2, 3], s[..., 0, 2] * s[..., 1, 3]
+    return first - second + s[..., 0, 3] * s[..., 1, 2]
+
+
+def dense(entries):
+    """The matrix of four entries."""
+    return jnp.zeros((3, 3), entries.dtype).at[PLACES].add(entries)
 
 
 def of_band(xp, ab, n):

@@ -134,6 +134,7 @@ ROWS = [
     row("ive", AWAY, before=(2,), theirs=lambda v, x: bessel_series(v)(x) * jnp.exp(-x)),
     *[row(f"{kind}{n}", AWAY, theirs=bessel_integral(n, kind)) for kind in "jyk" for n in (0, 1)],
     *[row(f"{k}v", AWAY, before=(2,), theirs=ordered(bessel_integral(2, k))) for k in "jyk"],
+    *[row(f"{k}n", AWAY, before=(2,), theirs=ordered(bessel_integral(2, k))) for k in "jyk"],
     *[row(f"k{n}e", AWAY, theirs=scaled(bessel_integral(n, "k"))) for n in (0, 1)],
     row("kve", AWAY, before=(2,), theirs=ordered(scaled(bessel_integral(2, "k")))),
     row("dawsn", WIDE, theirs=dawson),

@@ -47,7 +47,7 @@ TABLES = (
         _row("integers", igrid(-4, 4, 5), igrid(-3, 5, 3, 2), dtypes=INTS, wrt=(), tol="exact"),
         _row("half", [0.5, 2.0, 1.0, -1.0, 4.0], [[1.5], [-2.0], [0.25]], dtypes=("float16",),
              wrt=()),
-        _row("no_entries", _NONE, _X, inputs=(_NONE, _NONE, _NONE, _X), dtypes=F64, order=1),
+        _row("empty", _NONE, _X, inputs=(_NONE, _NONE, _NONE, _X), dtypes=F64, order=1),
         _row("no_columns", _E, Grid((3, 0), ()), dtypes=F64, order=1),
         _row("no_rows", _NONE, Grid((0, 2), ()), inputs=(_NONE, _NONE, _NONE, Grid((0, 2), ())),
              params={"size": 0}, dtypes=F64, order=1),

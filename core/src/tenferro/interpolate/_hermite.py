@@ -5,6 +5,7 @@ Read next: ``_cubic_spline.py``, which chooses slopes with a continuous second d
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
@@ -21,7 +22,7 @@ from tenferro.arrays.promotion.broadcast import (
     normalize_axis,
 )
 from tenferro.interpolate._piecewise import PPoly, real_places
-from tenferro.primitives import DTypeMismatchError, ShapeMismatchError
+from tenferro.primitives import DTypeMismatchError, InvalidParameterError, ShapeMismatchError
 
 
 class Samples(NamedTuple):
@@ -37,7 +38,8 @@ class Samples(NamedTuple):
 def samples(function: str, x: Any, y: Any, axis: int) -> Samples:
     """Return values and knots in one floating dtype.
 
-    Raises ShapeMismatchError: if there are not as many values as knots, or fewer than 2.
+    Raises ShapeMismatchError: if there are not as many values as knots, or fewer than 2;
+    InvalidParameterError: if knots that are known do not increase.
     """
     knots, values = real_places(function, x), double_if_exact(y)
     place = normalize_axis(axis, values.ndim, function)
@@ -49,11 +51,26 @@ def samples(function: str, x: Any, y: Any, axis: int) -> Samples:
             shapes=(knots.shape, values.shape),
         )  # fmt: skip
         raise at_user_line(error)
+    _require_increasing(function, x)
     dtype = common_dtype([knots, values])
     values = cast(values, dtype)
     knots = knots if dtype.is_complex else cast(knots, dtype)
     widths = (knots[1:] - knots[:-1]).reshape((-1, *[1] * (values.ndim - 1)))
     return Samples(knots, values, place, widths, (values[1:] - values[:-1]) / widths)
+
+
+def _require_increasing(function: str, x: Any) -> None:
+    """Check knots that are numbers; an Array may have none yet, and is taken as it is."""
+    known = x.tolist() if hasattr(x, "tolist") and not isinstance(x, Array) else x
+    if not isinstance(known, (list, tuple)) or not all(isinstance(t, (int, float)) for t in known):
+        return
+    for i, (left, right) in enumerate(pairwise(known)):
+        if not left < right:
+            error = InvalidParameterError.of(
+                function, "knots do not increase", got=f"x[{i}] = {left}, x[{i + 1}] = {right}",
+                need="strictly increasing x", parameter="x", value=x,
+            )  # fmt: skip
+            raise at_user_line(error)
 
 
 def coefficients(given: Samples, slopes: Array) -> Array:

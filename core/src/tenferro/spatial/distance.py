@@ -173,7 +173,9 @@ def _metric(
     if metric == "seuclidean" and "V" not in given:
         given["V"] = var(points(), axis=0, ddof=1)
     if metric == "mahalanobis" and "VI" not in given:
-        given["VI"] = inv(cov(points().T))
+        coordinates = points().T
+        n = coordinates.shape[0]
+        given["VI"] = inv(cov(coordinates).reshape((n, n)))  # of one coordinate `cov` is a number
     if metric == "minkowski" and not given.get("p", 2) > 0:
         raise at_user_line(_unknown(function, "order p", given["p"], "a positive number"))
     return lambda u, v: found(u, v, **given)

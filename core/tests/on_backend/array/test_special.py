@@ -16,6 +16,7 @@ inf = np.inf
 X, Y, Z = np.array([0.2, 0.7, 0.5]), np.array([0.3, 0.1, 0.9]), np.array([0.6, 0.4, 0.25])
 ORDERED = {
     "iv": (2, X), "ive": (1, X), "jv": (1.5, X), "kv": (2, X), "kve": (1, X), "yv": (2, X),
+    "jn": (2, X), "kn": (2, X), "yn": (2, X),
     "zeta": (X + 2, Y),
 }  # fmt: skip
 PLAIN = ("logsumexp", "softmax", "log_softmax", "multigammaln", "polygamma", "sinc")
@@ -137,6 +138,13 @@ def test_an_order_is_one_integer():
     """polygamma of an order that is no integer is refused"""
     with pytest.raises(InvalidParameterError):
         tn.special.polygamma(0.5, tn.asarray(X))
+
+
+@pytest.mark.parametrize("name", ["iv", "jv", "kve", "yv"])
+@pytest.mark.parametrize("order", [inf, np.nan, "2"])
+def test_a_bessel_function_has_a_finite_order(name, order):
+    with pytest.raises(InvalidParameterError):
+        getattr(tn.special, name)(order, X)
 
 
 def test_no_derivative_of_zeta_in_its_exponent():

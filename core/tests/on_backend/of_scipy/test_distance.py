@@ -45,6 +45,13 @@ def test_every_order_of_minkowski(p):
         np.testing.assert_allclose(ours.cdist(A, B, "minkowski", p=p, **given), want, atol=1e-13)
 
 
+def test_the_covariance_of_one_coordinate_is_a_matrix():
+    a, b = A[:, :1], B[:, :1]
+    np.testing.assert_allclose(
+        ours.cdist(a, b, "mahalanobis"), theirs.cdist(a, b, "mahalanobis"), rtol=1e-13
+    )
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_derivatives_by_both_sets(name):
     """twice, against differences; where no two points coincide"""

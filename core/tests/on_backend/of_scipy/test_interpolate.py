@@ -161,6 +161,13 @@ REFUSED = {
     "half a period": (
         lambda: ours.CubicSpline(x4, y4, bc_type=("periodic", "natural")), tn.InvalidParameterError,
     ),
+    "knots that repeat": (
+        lambda: ours.CubicSpline([0.0, 1.0, 1.0, 2.0], y4), tn.InvalidParameterError,
+    ),
+    "knots that decrease": (
+        lambda: ours.PchipInterpolator(np.array([0.0, 2.0, 1.0, 3.0]), y4),
+        tn.InvalidParameterError,
+    ),
     "outside": (lambda: ours.CubicSpline(x4, y4, extrapolate="on"), tn.InvalidParameterError),
     "complex knots": (lambda: ours.CubicSpline(x4 + 1j, y4), tn.DTypeMismatchError),
     "complex, in order": (lambda: ours.PchipInterpolator(x4, y4 + 1j), tn.DTypeMismatchError),

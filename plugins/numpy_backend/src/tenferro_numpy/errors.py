@@ -13,7 +13,7 @@ import numpy as np
 
 from tenferro.computegraph import Operation, TenferroError
 
-__all__ = ["DivisionByZeroError", "NegativePowerError", "NotConvergedError"]
+__all__ = ["DivisionByZeroError", "EntryOutsideError", "NegativePowerError", "NotConvergedError"]
 
 
 class DivisionByZeroError(TenferroError, ZeroDivisionError):
@@ -32,6 +32,10 @@ class NotConvergedError(TenferroError, np.linalg.LinAlgError):
         """Make the error of an operation."""
         message = f"{operation.name}: the iteration does not converge\n  got        {got}"
         return cls(message, primitive=f"std::{operation.name}", got=got)
+
+
+class EntryOutsideError(TenferroError, IndexError):
+    """Report an entry of a sparse matrix outside of it. Fields: ``primitive``, ``shape``."""
 
 
 class SingularMatrixError(TenferroError, np.linalg.LinAlgError):

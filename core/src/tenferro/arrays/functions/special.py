@@ -317,7 +317,7 @@ def _order(function: str, n: Any, least: int = 0) -> int:
     number = n._concrete(function) if isinstance(n, Array) else n
     try:
         order = int(number)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # inf overflows
         order = -1
     if order < least or order != number:
         raise _order_error(function, n, f"one integer >= {least}")
@@ -392,7 +392,7 @@ def _real_order(function: str, v: Any) -> float:
     """
     number = v._concrete(function) if isinstance(v, Array) else v
     try:
-        order = float(number)
+        order = float("nan") if isinstance(number, str) else float(number)
     except (TypeError, ValueError):
         order = float("nan")
     if not isfinite(order) or (order < 0 and order != floor_of(order)):

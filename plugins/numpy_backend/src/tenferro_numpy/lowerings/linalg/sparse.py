@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from tenferro.backend.lowering import Lowerings
+from tenferro.computegraph import Operation
 from tenferro.primitives.linalg.sparse_product import SparseProduct
 from tenferro.primitives.linalg.sparse_solve import SparseSolve
-from tenferro_numpy.errors import SingularMatrixError
+from tenferro_numpy.errors import EntryOutsideError, SingularMatrixError
 from tenferro_numpy.lowerings.linalg._lapack import refusal
 
 __all__ = ["register"]
@@ -31,8 +32,6 @@ def register(lowerings: Lowerings) -> None:
 
 
 def _product(op: SparseProduct, entries: Any, rows: Any, columns: Any, x: Any) -> Any:
-    from scipy.sparse import coo_array  # noqa: PLC0415 - slow to import
-
     n, k = x.shape
     if not entries.size or not x.size or not op.size:
         return np.zeros((op.size, k), x.dtype)
@@ -40,10 +39,26 @@ def _product(op: SparseProduct, entries: Any, rows: Any, columns: Any, x: Any) -
         found = np.zeros((op.size, k), x.dtype)
         np.add.at(found, rows, entries[:, None] * x[columns])
         return found
-    matrix = coo_array((entries, (rows, columns)), shape=(op.size, n))
+    matrix = _matrix(op, (entries, rows, columns), (op.size, n))
     if k == 1:
         return np.reshape(matrix @ x[:, 0], (op.size, 1))  # a number, for one row of one entry
     return np.ascontiguousarray(matrix.tocsr() @ x)
+
+
+def _matrix(op: Operation, parts: tuple[Any, ...], shape: tuple[int, int]) -> Any:
+    """Return the matrix of SciPy. Raises EntryOutsideError."""
+    from scipy.sparse import coo_array  # noqa: PLC0415 - slow to import
+
+    entries, rows, columns = parts
+    try:
+        return coo_array((entries, (rows, columns)), shape=shape)
+    except ValueError as error:
+        raise EntryOutsideError(
+            f"{op.name}: a row or a column of an entry is outside of the matrix\n"
+            f"  got        {error}\n"
+            f"  need       rows and columns of a matrix {shape[0]} x {shape[1]}",
+            primitive=f"std::{op.name}", shape=shape,
+        ) from error  # fmt: skip
 
 
 def _solution(op: SparseSolve, entries: Any, rows: Any, columns: Any, b: Any) -> Any:
@@ -51,21 +66,21 @@ def _solution(op: SparseSolve, entries: Any, rows: Any, columns: Any, b: Any) ->
         return np.empty_like(b)
     x = np.empty(b.shape, b.dtype)
     for place in np.ndindex(entries.shape[:-1]):
-        factors = _factors(entries[place], rows, columns, b.shape[-2], place)
+        factors = _factors(op, (entries[place], rows, columns), b.shape[-2], place)
         x[place] = factors.solve(np.ascontiguousarray(b[place]), "H" if op.adjoint else "N")
     return x
 
 
-def _factors(entries: Any, rows: Any, columns: Any, n: int, place: tuple[int, ...]) -> Any:
+def _factors(op: SparseSolve, parts: tuple[Any, ...], n: int, place: tuple[int, ...]) -> Any:
     """Return the factors of a matrix, which may be those of an earlier call."""
-    wanted = n, entries, rows, columns
+    wanted = n, *parts
     with _lock:
         for i, (given, factors) in enumerate(_kept):
             if _are_same(given, wanted):
                 _kept.append(_kept.pop(i))
                 return factors
-    found = _factorized(entries, rows, columns, n, place)
-    copies = n, entries.copy(), rows.copy(), columns.copy()  # registers are written again
+    found = _factorized(op, parts, n, place)
+    copies = n, *[part.copy() for part in parts]  # registers are written again
     with _lock:
         _kept.append((copies, found))
         del _kept[:-_MAX_KEPT]
@@ -80,11 +95,10 @@ def _are_same(given: tuple[Any, ...], wanted: tuple[Any, ...]) -> bool:
     return all([a.dtype == b.dtype and a.tobytes() == b.tobytes() for a, b in pairs])
 
 
-def _factorized(entries: Any, rows: Any, columns: Any, n: int, place: tuple[int, ...]) -> Any:
-    from scipy.sparse import coo_array  # noqa: PLC0415 - slow to import
+def _factorized(op: SparseSolve, parts: tuple[Any, ...], n: int, place: tuple[int, ...]) -> Any:
     from scipy.sparse.linalg import splu  # noqa: PLC0415 - slow to import
 
-    matrix = coo_array((entries, (rows, columns)), shape=(n, n)).tocsc()
+    matrix = _matrix(op, parts, (n, n)).tocsc()
     try:
         return splu(matrix)
     except RuntimeError as error:
