@@ -36,6 +36,7 @@ def _product(op: SparseProduct, entries: Any, rows: Any, columns: Any, x: Any) -
     if not entries.size or not x.size or not op.size:
         return np.zeros((op.size, k), x.dtype)
     if x.dtype.char == "e":  # which SciPy refuses
+        _matrix(op, (entries.astype("f"), rows, columns), (op.size, n))  # are they inside?
         found = np.zeros((op.size, k), x.dtype)
         np.add.at(found, rows, entries[:, None] * x[columns])
         return found
