@@ -32,6 +32,17 @@ def known(x: Any, function: str, instead: str) -> Any:
         raise
 
 
+def parameter(x: Any, asked: str) -> Any:
+    """Return the value of a parameter without a derivative; what is not an Array, unchanged.
+
+    Raises TracedConversionError: for a float of an open transform, whose derivative would be lost;
+    ConcretizationError: for an integer that is only traced.
+    """
+    if not isinstance(x, Array):
+        return x
+    return x._to_numpy(asked) if x.dtype.is_inexact else x._concrete(asked)
+
+
 def found_of(xs: Sequence[Any], find: Find, function: str, instead: str) -> Sequence[Any]:
     """Return what ``find`` computes of the values of operands: integers, and arrays of numbers.
 

@@ -15,7 +15,7 @@ from tenferro.arrays.functions._known import known
 from tenferro.arrays.functions.creation import on_device, shape_of
 from tenferro.arrays.handle.array import SCALARS, Array, evaluable
 from tenferro.arrays.handle.convert import as_array, asarray
-from tenferro.arrays.handle.traces import is_traced
+from tenferro.arrays.handle.traces import is_followed, is_traced
 from tenferro.arrays.promotion.broadcast import broadcast_shapes, cast, common_dtype, stretch
 from tenferro.arrays.registry import FUNCTIONS, covers
 from tenferro.primitives import (
@@ -41,13 +41,14 @@ def arange(
     device: Any = None,
 ) -> Array:
     """Return evenly spaced numbers from ``start`` up to ``stop``, exclusive. The ends must be
-    known.
+    known. Derivatives by ``start`` and ``step`` are those of the numbers, whose count is constant.
 
     >>> arange(3).shape, arange(0.0, 1.0, 0.25).shape
     ((3,), (4,))
     """
     first, last = (0, start) if stop is None else (start, stop)
-    first, last, step = (_number(x) for x in (first, last, 1 if step is None else step))
+    moving = first, 1 if step is None else step
+    first, last, step = (_number(x) for x in (first, last, moving[1]))
     if not step:
         raise at_user_line(ValueError("arange: the step is zero"))
     exact = all(isinstance(x, int) for x in (first, last, step))
@@ -56,7 +57,10 @@ def arange(
         promote(promote(type(first), type(last)), type(step)) if dtype is None else DType.of(dtype)
     )
     counted = Array(iota((count,), 0, int64).key)
-    result = counted if (first, step) == (0, 1) and exact else counted * step + first
+    if any(isinstance(x, Array) and is_followed(x.key) for x in moving):
+        first, step = moving
+        exact = False
+    result = counted if exact and (first, step) == (0, 1) else counted * step + first
     return on_device(cast(result, kind), device)
 
 

@@ -19,6 +19,7 @@ from tenferro.arrays.handle.array import Array, another_handle
 from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import axis_error, normalize_axes, normalize_axis, stretch
 from tenferro.arrays.registry import covers
+from tenferro.primitives import DTypeMismatchError
 from tenferro.primitives import structural as p
 from tenferro.primitives._primitive import bind
 
@@ -119,14 +120,22 @@ def tile(A: Any, reps: Any) -> Array:
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Array:
     """Repeat each element of an array; without an axis, of the flattened array.
 
-    Raises ConcretizationError: for traced numbers of repetitions; under ``jit`` they are static.
+    Raises ConcretizationError: for traced numbers of repetitions; under ``jit`` they are static;
+    DTypeMismatchError: unless they are integers.
     """
     found = as_array(a)
     if axis is None or (not found.ndim and normalize_axis(axis, 1, "repeat") == 0):
         found, axis = ravel(found), None  # a number has one element along axis 0
     along = 0 if axis is None else normalize_axis(axis, found.ndim, "repeat")
     instead = "make the repetitions static, or one integer"
-    if not as_array(repeats).ndim:
+    counts = as_array(repeats).aval
+    if not (counts.dtype.is_integer or counts.dtype.is_bool or (counts.ndim and not counts.size)):
+        error = DTypeMismatchError.of(
+            "repeat", "numbers of repetitions are not integers", got=counts, need="integers",
+            dtypes=(counts.dtype,),
+        )  # fmt: skip
+        raise at_user_line(error)
+    if not counts.ndim:
         return _repeat_each(found, index(known(repeats, "repeat", instead)), along)
     numpy, size = numpy_module("repeat"), found.shape[along]
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions._factories import filled, zeros
+from tenferro.arrays.functions._known import parameter
 from tenferro.arrays.functions.faddeeva import complex_erfcx
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
@@ -314,7 +315,7 @@ def _order(function: str, n: Any, least: int = 0) -> int:
 
     Raises InvalidParameterError: if it is not an integer, or too small.
     """
-    number = n._concrete(function) if isinstance(n, Array) else n
+    number = parameter(n, function)
     try:
         order = int(number)
     except (TypeError, ValueError, OverflowError):  # inf overflows
@@ -390,7 +391,7 @@ def _real_order(function: str, v: Any) -> float:
 
     Raises InvalidParameterError: for anything else.
     """
-    number = v._concrete(function) if isinstance(v, Array) else v
+    number = parameter(v, function)
     try:
         order = float("nan") if isinstance(number, str) else float(number)
     except (TypeError, ValueError):

@@ -13,6 +13,7 @@ from math import inf
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.functions._known import parameter
 from tenferro.arrays.functions.arithmetic import absolute, power, sqrt
 from tenferro.arrays.functions.comparison import where
 from tenferro.arrays.functions.elementwise import stop_gradient
@@ -39,7 +40,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     >>> norm(as_array(3.0).reshape(1) - 4).shape
     ()
     """
-    found = _floating(x)
+    found, ord = _floating(x), parameter(ord, "norm")
     if axis is None and ord is None:
         return _vector(found, 2, range(found.ndim), keepdims)
     axes = _given_axes(axis, found.ndim)
@@ -57,7 +58,7 @@ def vector_norm(x: Any, *, axis: Any = None, keepdims: bool = False, ord: Any = 
     ord: a number, also fractional or negative; 0 counts what is not zero, ±inf is the largest or
     smallest modulus
     """
-    found = _floating(x)
+    found, ord = _floating(x), parameter(ord, "vector_norm")
     return _vector(found, ord, normalize_axes(axis, found.ndim, "vector_norm"), keepdims)
 
 
@@ -68,7 +69,7 @@ def matrix_norm(x: Any, *, keepdims: bool = False, ord: Any = "fro") -> Array:
     ord: "fro" √Σ|x|², "nuc" Σσ, 2 and −2 the largest and smallest σ, 1 and −1 the largest and
     smallest sum of moduli of a column, ±inf of a row
     """
-    found = _floating(x)
+    found, ord = _floating(x), parameter(ord, "matrix_norm")
     if found.ndim < 2:
         raise _refuse(f"matrix_norm of {found.aval}", "rank 2 or more", "x", found.shape)
     return _matrix(found, ord, (found.ndim - 2, found.ndim - 1), keepdims)
