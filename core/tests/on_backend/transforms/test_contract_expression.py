@@ -227,3 +227,11 @@ def test_it_prints_its_path_and_slices():
     text = str(tn.contract_expression(*CHAIN[:1], *CHAIN[1], memory_limit=4))
     assert text.startswith("<ContractExpression ab,bc,cd,de->ae, slices: ")
     assert "Optimized FLOP count" in text
+
+
+@pytest.mark.parametrize("limit", [None, 4])
+def test_the_result_is_numpys_if_all_operands_are(limit):
+    product = tn.contract_expression("ab,bc->ac", (3, 4), (4, 2), memory_limit=limit)
+    a, b = np.ones((3, 4)), np.ones((4, 2))
+    assert type(product(a, b)) is np.ndarray
+    assert isinstance(product(tn.asarray(a), b), tn.Array)

@@ -12,6 +12,7 @@ from typing import Any
 
 from tenferro.arrays import Array, as_array
 from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.evaluation.results import in_kind
 from tenferro.arrays.functions.einsum import common_dtype, einsum, into, path_of, run
 from tenferro.arrays.functions.einsum._cost import PathInfo
 from tenferro.arrays.functions.einsum._order import choice
@@ -70,7 +71,7 @@ def contract_expression(
     ({'a': 4}, 16)
     >>> eye = np.eye(8)
     >>> overlap(eye, eye, eye)
-    Array(8.)
+    np.float64(8.0)
     """
     limit = None if memory_limit is None else _limit(memory_limit)
     avals = [Aval(_shape(shape), float64) for shape in shapes]
@@ -106,8 +107,14 @@ class ContractExpression:
         self._part = _with_sizes(core, sizes_of_part(core.sizes, self.slices))
         self.info = PathInfo(self._part, program.pairs)
 
-    def __call__(self, *operands: Any, out: Any = None) -> Array:
-        """Contract the operands; ``out`` is an array of tenferro that the result is assigned to."""
+    def __call__(self, *operands: Any, out: Any = None) -> Any:
+        """Contract the operands; ``out`` is an array of tenferro that the result is assigned to.
+
+        The result is NumPy's if all operands are.
+        """
+        return in_kind(self._contracted(operands, out), (*operands, out), {})
+
+    def _contracted(self, operands: Sequence[Any], out: Any) -> Array:
         arrays = [as_array(x) for x in operands]
         self._check(arrays)
         if not self.slices:
