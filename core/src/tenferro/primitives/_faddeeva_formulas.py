@@ -2,9 +2,10 @@
 
 w(z) = exp(-z²) erfc(-iz) is i/π ∫ exp(-t²)/(z - t) dt above the real axis. The trapezoidal rule at
 the nodes (k + ½) h, or k h where z is near one of those, converges exponentially; where z is near
-the axis, the residue of the pole at t = z corrects it: Al Azah & Chandler-Wilde, SIAM J. Numer.
-Anal. 59 (2021) 2346, equations 4 to 9. Below the axis w(z) = 2 exp(-z²) - w(-z). All steps are in
-real and imaginary parts, so every backend runs them. Read next: ``faddeeva.py``.
+the axis, the residue of the pole at t = z corrects it: Al Azah & Chandler-Wilde, SIAM Journal on
+Numerical Analysis 59 (2021) 2346, equations 4 to 9. Below the axis w(z) = 2 exp(-z²) -
+w(-z). All steps are in real and imaginary parts, so every backend runs them. Read next:
+``faddeeva.py``.
 """
 
 from __future__ import annotations
