@@ -176,9 +176,20 @@ def _metric(
         coordinates = points().T
         n = coordinates.shape[0]
         given["VI"] = inv(cov(coordinates).reshape((n, n)))  # of one coordinate `cov` is a number
+    if "w" in given:
+        _require_weights(function, given["w"], points().shape[1])
     if metric == "minkowski" and not given.get("p", 2) > 0:
         raise at_user_line(_unknown(function, "order p", given["p"], "a positive number"))
     return lambda u, v: found(u, v, **given)
+
+
+def _require_weights(function: str, w: Any, coordinates: int) -> None:
+    """Check the number of weights, and the sign of those that are numbers already."""
+    if as_array(w).shape != (coordinates,):
+        raise at_user_line(_unknown(function, "number of weights", w, f"{coordinates} weights"))
+    known = [] if isinstance(w, Array) else w.tolist() if hasattr(w, "tolist") else w
+    if any(isinstance(x, (int, float)) and not x >= 0 for x in known):
+        raise at_user_line(_unknown(function, "weight", w, "weights >= 0"))
 
 
 def _unknown(function: str, parameter: str, value: Any, need: str) -> InvalidParameterError:

@@ -110,6 +110,11 @@ def test_single_precision_stays():
 
 
 REFUSED = {
+    "negative weights": (
+        lambda: ours.cdist(A, B, "euclidean", w=-W),
+        tn.InvalidParameterError,
+    ),
+    "one weight": (lambda: ours.pdist(A, "cosine", w=[1.0]), tn.InvalidParameterError),
     "a vector": (lambda: ours.cdist(np.ones(3), B), tn.ShapeMismatchError),
     "other spaces": (lambda: ours.cdist(A, B[:, :2]), tn.ShapeMismatchError),
     "complex points": (lambda: ours.pdist(A + 1j), tn.DTypeMismatchError),
