@@ -165,11 +165,7 @@ def _metric(
     if metric not in _METRICS:
         raise at_user_line(_unknown(function, "metric", metric, ", ".join(_METRICS)))
     found, names = _METRICS[metric]
-    for name in options:
-        if name not in names:
-            known = ", ".join(names) or "no option"
-            raise at_user_line(_unknown(function, f"option of {metric}", name, known))
-    given = {name: value for name, value in options.items() if value is not None}
+    given = _given(function, metric, options, names)
     if metric == "seuclidean" and "V" not in given:
         given["V"] = var(points(), axis=0, ddof=1)
     if metric == "mahalanobis" and "VI" not in given:
@@ -178,9 +174,21 @@ def _metric(
         given["VI"] = inv(cov(coordinates).reshape((n, n)))  # of one coordinate `cov` is a number
     if "w" in given:
         _require_weights(function, given["w"], points().shape[1])
+    return lambda u, v: found(u, v, **given)
+
+
+def _given(
+    function: str, metric: str, options: dict[str, Any], names: tuple[str, ...]
+) -> dict[str, Any]:
+    """Return the options that are not None. Raises InvalidParameterError."""
+    for name in options:
+        if name not in names:
+            known = ", ".join(names) or "no option"
+            raise at_user_line(_unknown(function, f"option of {metric}", name, known))
+    given = {name: value for name, value in options.items() if value is not None}
     if metric == "minkowski" and not given.get("p", 2) > 0:
         raise at_user_line(_unknown(function, "order p", given["p"], "a positive number"))
-    return lambda u, v: found(u, v, **given)
+    return given
 
 
 def _require_weights(function: str, w: Any, coordinates: int) -> None:
