@@ -32,6 +32,7 @@ NO_ARRAYS = {  # functions of values that are no arrays, or of whatever there is
     *("graph_of", "check_grads", "custom_jvp", "custom_vjp", "custom_linear", "finfo", "iinfo"),
     *("can_cast", "result_type", "promote_types", "isdtype", "evaluate", "stop_gradient"),
     *("barrier", "name", "checkpoint", "mesh"),
+    *("export", "load_exported"),  # the backends that are installed decide
     *("shape", "ndim", "size", "isrealobj", "iscomplexobj", "may_share_memory", "shares_memory"),
     *(
         "array_repr",
