@@ -14,7 +14,7 @@ from tenferro.arrays.functions.arithmetic import absolute as _abs
 from tenferro.arrays.functions.arithmetic import sign
 from tenferro.arrays.functions.comparison import equal, logical_and, logical_or, not_equal, where
 from tenferro.arrays.functions.structural import concatenate, moveaxis, stack
-from tenferro.arrays.handle.array import Array
+from tenferro.arrays.handle.array import Array, evaluable
 from tenferro.arrays.promotion.broadcast import (
     cast,
     common_dtype,
@@ -51,7 +51,7 @@ def samples(function: str, x: Any, y: Any, axis: int) -> Samples:
             shapes=(knots.shape, values.shape),
         )  # fmt: skip
         raise at_user_line(error)
-    _require_increasing(function, x)
+    _require_increasing(function, knots)
     dtype = common_dtype([knots, values])
     values = cast(values, dtype)
     knots = knots if dtype.is_complex else cast(knots, dtype)
@@ -59,12 +59,11 @@ def samples(function: str, x: Any, y: Any, axis: int) -> Samples:
     return Samples(knots, values, place, widths, (values[1:] - values[:-1]) / widths)
 
 
-def _require_increasing(function: str, x: Any) -> None:
-    """Check knots that are numbers; an Array may have none yet, and is taken as it is."""
-    known = x.tolist() if hasattr(x, "tolist") and not isinstance(x, Array) else x
-    if not isinstance(known, (list, tuple)) or not all(isinstance(t, (int, float)) for t in known):
+def _require_increasing(function: str, x: Array) -> None:
+    """Check knots whose values are known."""
+    if not evaluable(x.key):
         return
-    for i, (left, right) in enumerate(pairwise(known)):
+    for i, (left, right) in enumerate(pairwise(x._concrete("the order of knots").tolist())):
         if not left < right:
             error = InvalidParameterError.of(
                 function, "knots do not increase", got=f"x[{i}] = {left}, x[{i + 1}] = {right}",

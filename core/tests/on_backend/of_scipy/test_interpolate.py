@@ -168,6 +168,17 @@ REFUSED = {
         lambda: ours.PchipInterpolator(np.array([0.0, 2.0, 1.0, 3.0]), y4),
         tn.InvalidParameterError,
     ),
+    "knots of single precision": (
+        lambda: ours.CubicSpline([np.float32(t) for t in (0, 2, 1, 3)], y4),
+        tn.InvalidParameterError,
+    ),
+    "knots that are Arrays": (
+        lambda: ours.CubicSpline(tn.asarray(x4[::-1].copy()), y4), tn.InvalidParameterError,
+    ),
+    "knots that are differentiated": (
+        lambda: tn.grad(lambda x: ours.CubicSpline(x, y4)(0.5))(x4[::-1].copy()),
+        tn.InvalidParameterError,
+    ),
     "outside": (lambda: ours.CubicSpline(x4, y4, extrapolate="on"), tn.InvalidParameterError),
     "complex knots": (lambda: ours.CubicSpline(x4 + 1j, y4), tn.DTypeMismatchError),
     "complex, in order": (lambda: ours.PchipInterpolator(x4, y4 + 1j), tn.DTypeMismatchError),

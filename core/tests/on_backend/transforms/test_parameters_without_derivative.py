@@ -15,6 +15,7 @@ BY_PARAMETER = {
     "multigammaln": lambda v: tn.special.multigammaln(X, v).sum(),
     "norm": lambda v: np.linalg.norm(tn.asarray(X), ord=v),
     "vector_norm": lambda v: tn.linalg.vector_norm(X, ord=v),
+    "cond": lambda v: tn.linalg.cond(2 * np.eye(2), v),
     "matrix_norm": lambda v: tn.linalg.matrix_norm(np.ones((2, 2)), ord=v),
 }
 
@@ -52,3 +53,8 @@ def test_repetitions_that_are_no_integers_are_refused(counts):
         np.repeat(tn.asarray(X), counts)
     with pytest.raises(tn.DTypeMismatchError, match="repeat"):
         tn.grad(lambda n: np.repeat(X * n, n).sum())(2.0)
+
+
+def test_no_repetitions_of_nothing():
+    """An empty list of numbers is one of integers, as for NumPy"""
+    assert np.repeat(tn.asarray(X[:0]), []).shape == (0,)

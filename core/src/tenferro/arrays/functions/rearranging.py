@@ -17,9 +17,15 @@ from tenferro.arrays.functions.broadcasting import at_least
 from tenferro.arrays.functions.structural import ravel, swapaxes
 from tenferro.arrays.handle.array import Array, another_handle
 from tenferro.arrays.handle.convert import as_array
-from tenferro.arrays.promotion.broadcast import axis_error, normalize_axes, normalize_axis, stretch
+from tenferro.arrays.promotion.broadcast import (
+    axis_error,
+    cast,
+    normalize_axes,
+    normalize_axis,
+    stretch,
+)
 from tenferro.arrays.registry import covers
-from tenferro.primitives import DTypeMismatchError
+from tenferro.primitives import DTypeMismatchError, int64
 from tenferro.primitives import structural as p
 from tenferro.primitives._primitive import bind
 
@@ -128,8 +134,10 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Array:
         found, axis = ravel(found), None  # a number has one element along axis 0
     along = 0 if axis is None else normalize_axis(axis, found.ndim, "repeat")
     instead = "make the repetitions static, or one integer"
+    if isinstance(repeats, (list, tuple)) and not repeats:
+        repeats = cast(as_array(repeats), int64)  # an empty list has no dtype of its own
     counts = as_array(repeats).aval
-    if not (counts.dtype.is_integer or counts.dtype.is_bool or (counts.ndim and not counts.size)):
+    if not (counts.dtype.is_integer or counts.dtype.is_bool):
         error = DTypeMismatchError.of(
             "repeat", "numbers of repetitions are not integers", got=counts, need="integers",
             dtypes=(counts.dtype,),

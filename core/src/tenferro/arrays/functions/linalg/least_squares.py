@@ -10,6 +10,7 @@ from math import inf
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.functions._known import parameter
 from tenferro.arrays.functions.arithmetic import sqrt
 from tenferro.arrays.functions.comparison import where
 from tenferro.arrays.functions.contraction import matmul
@@ -178,7 +179,7 @@ def cond(x: Any, p: Any = None) -> Array:
     >>> tn.linalg.cond([[4.0, 0.0], [0.0, 2.0]])
     np.float64(2.0)
     """
-    a = matrices(x, "cond")
+    a, p = matrices(x, "cond"), parameter(p, "cond")
     if p not in (None, 2, -2) and a.shape[-1] != a.shape[-2]:
         raise _shape("the matrix is not square", a, "[*batch, n, n]")
     if not a.shape[-1] or not a.shape[-2]:
