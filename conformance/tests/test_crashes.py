@@ -71,7 +71,7 @@ def done(tmp_path_factory):
     (folder / "ouch.py").write_text(PLUGIN)
     (folder / "ouch_cases.py").write_text(CASES)
     command = [
-        sys.executable, "-m", "tenferro_conformance.cli", "run", "--backend", "numpy", "--plugin",
+        sys.executable, "-m", "tenferro_conformance", "run", "--backend", "numpy", "--plugin",
         "ouch", "--declare", "ouch=ouch_cases:CASES", "--primitive", "ouch::*", "--law", "fidelity",
         "--law", "derivative", "--report", "ouch.json", "-p", "no:faulthandler",
     ]  # fmt: skip

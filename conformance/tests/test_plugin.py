@@ -138,7 +138,7 @@ def test_the_command_line_runs_one_backend(tmp_path):
     command = [
         sys.executable,
         "-m",
-        "tenferro_conformance.cli",
+        "tenferro_conformance",
         "run",
         "--backend",
         "numpy",
@@ -278,9 +278,29 @@ def test_a_declaration_that_names_nothing_is_refused(text):
         declare(text)
 
 
+def test_the_command_says_its_version():
+    """`python -m tenferro_conformance --version` names the kit and the suite."""
+    from importlib.metadata import version
+
+    from tenferro_conformance import SUITE_VERSION
+
+    command = [sys.executable, "-m", "tenferro_conformance", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    kit = version("tenferro-conformance")
+    assert done.stdout == f"tenferro-conformance {kit}, suite {SUITE_VERSION}\n"
+
+
+def test_pytest_knows_each_option_of_the_command(pytestconfig):
+    """The value of every option of `run` has its place among the options of pytest."""
+    from tenferro_conformance.running.options import OF_THE_PARENT, OPTIONS
+
+    for option in (*OF_THE_PARENT, *OPTIONS):
+        pytestconfig.getoption(f"--tenferro-{option.name}")
+
+
 def test_tests_are_listed_and_nothing_is_judged(tmp_path):
     """`--collect-only` writes the names of tests; exit code 0 says that these could be made."""
-    command = [sys.executable, "-m", "tenferro_conformance.cli", "run", "--backend", "numpy"]
+    command = [sys.executable, "-m", "tenferro_conformance", "run", "--backend", "numpy"]
     done = subprocess.run(
         [*command, "--collect-only", "--primitive", "std::neg"],
         cwd=tmp_path, capture_output=True, text=True, check=False,
@@ -302,7 +322,7 @@ def test_jobs_add_up_to_one_report(tmp_path):
     from tenferro_conformance.reporting.report import read_report
 
     def run(name, *options):
-        command = [sys.executable, "-m", "tenferro_conformance.cli", "run", "--backend", "numpy"]
+        command = [sys.executable, "-m", "tenferro_conformance", "run", "--backend", "numpy"]
         select = ["-q", "--primitive=std::add", "--primitive=std::neg", "-k", "test_value"]
         done = subprocess.run(
             [*command, "--report", name, *options, *select],

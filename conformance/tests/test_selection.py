@@ -33,7 +33,7 @@ def test_a_test_is_dropped_if_its_names_do_not_match(expression, holds):
 
 
 def _run(folder, *options, collect_only=True):
-    command = [sys.executable, "-m", "tenferro_conformance.cli", "run", "--backend", "numpy"]
+    command = [sys.executable, "-m", "tenferro_conformance", "run", "--backend", "numpy"]
     done = subprocess.run(
         [*command, *(["--collect-only"] if collect_only else []), *options],
         cwd=folder, capture_output=True, text=True, check=False,

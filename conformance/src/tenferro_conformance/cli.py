@@ -9,10 +9,13 @@ from __future__ import annotations
 import argparse
 import datetime
 import os
-import sys
 import tempfile
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
+
+from tenferro_conformance import SUITE_VERSION
+from tenferro_conformance.running.options import add_options, forwarded
 
 __all__ = ["main"]
 
@@ -30,55 +33,21 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="tenferro-conformance", description="test backends against laws and stored numbers"
     )
+    parser.add_argument(
+        "--version", action="version",
+        version=f"tenferro-conformance {version('tenferro-conformance')}, suite {SUITE_VERSION}",
+    )  # fmt: skip
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     run = commands.add_parser("run", help="run the suite; further arguments go to pytest")
-    run.add_argument(
-        "--backend", action="append", default=[], metavar="NAME", help="repeatable; default: all"
-    )
-    run.add_argument(
-        "--require", action="append", default=[], metavar="NAME", help="fail if unavailable"
-    )
-    run.add_argument("--level", type=int, help="test up to this level instead of the claimed one")
-    run.add_argument("--report", default="", metavar="PATH", help="write the JSON report")
-    run.add_argument(
-        "--laws", choices=("all", "graph", "backend"), default="all",
-        help="`graph`: only laws that run without a backend; `backend`: only the others",
-    )  # fmt: skip
-    run.add_argument(
-        "--tier", choices=("quick", "rest", "full", "deep"), default="deep",
-        help="`quick`: a typical case of each law; `full`: all but declared slow cases; "
-             "`rest`: full without quick; `deep` (the default): all",
-    )  # fmt: skip
-    run.add_argument(
-        "--primitive", action="append", default=[], metavar="KEY",
-        help="run the cases of this primitive alone, or of all that match `acme::*`; repeatable",
-    )  # fmt: skip
-    run.add_argument(
-        "--case", action="append", default=[], metavar="ID",
-        help="run this case alone, or all that match `std::sin/*/float64`; repeatable",
-    )  # fmt: skip
-    run.add_argument(
-        "--law", action="append", default=[], metavar="NAME",
-        help="ask this law alone, by the name in the report; repeatable",
-    )  # fmt: skip
+    add_options(run.add_argument, "--")
     run.add_argument(
         "--plugin", action="append", default=[], metavar="MODULE",
         help="load this plugin, too, which is not installed; repeatable",
     )  # fmt: skip
     run.add_argument(
-        "--declare", action="append", default=[], metavar="NAME=MODULE:OBJECT",
-        help="the profile of the backend NAME, or the cases of the namespace NAME, which no "
-             "installed distribution publishes; repeatable",
-    )  # fmt: skip
-    run.add_argument(
         "--jobs", type=int, default=1, metavar="N",
         help="run the cases in N processes at a time; 0: one per processor",
     )  # fmt: skip
-    run.add_argument(
-        "--mesh", type=int, metavar="N",
-        help="split the inputs of every program over N devices; needs the feature `sharding`",
-    )  # fmt: skip
-    run.add_argument("--strict-new", action="store_true", help="count provisional cases, too")
     run.set_defaults(command=_run)
     levels = commands.add_parser("levels", help="list the primitives of each level")
     levels.add_argument("--json", action="store_true", help="print JSON instead of text")
@@ -112,15 +81,7 @@ def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
     words = command_words(_repeated(arguments))  # before plugins are loaded by variables
     load_also(arguments.plugin)
     with tempfile.TemporaryDirectory() as root:
-        fixed = [*suite_arguments(Path(root)), *rest]
-        fixed += [] if arguments.level is None else [f"--tenferro-level={arguments.level}"]
-        fixed += [] if arguments.mesh is None else [f"--tenferro-mesh={arguments.mesh}"]
-        fixed += ["--tenferro-strict-new"] if arguments.strict_new else []
-        fixed += [f"--tenferro-laws={arguments.laws}", f"--tenferro-tier={arguments.tier}"]
-        fixed += [f"--tenferro-primitive={key}" for key in arguments.primitive]
-        fixed += [f"--tenferro-case={name}" for name in arguments.case]
-        fixed += [f"--tenferro-law={name}" for name in arguments.law]
-        fixed += [f"--tenferro-declare={text}" for text in arguments.declare]
+        fixed = [*suite_arguments(Path(root)), *rest, *forwarded(vars(arguments))]
         return run_children(
             resolve_names(arguments.backend),
             lambda name, report: [
@@ -190,7 +151,3 @@ def _golden(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
     problems = golden.check(wanted)
     print("\n".join(problems) or f"stored numbers agree with the oracle: {', '.join(wanted)}")
     return int(bool(problems))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -25,6 +25,7 @@ from tenferro_conformance.running.collection import (
     parameters_of,
     runs_the_suite,
 )
+from tenferro_conformance.running.options import OF_THE_PARENT, add_options
 from tenferro_conformance.running.verdicts import Verdicts
 
 if TYPE_CHECKING:
@@ -43,63 +44,14 @@ _MARKERS = (
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of the kit."""
     group = parser.getgroup("tenferro", "conformance of tenferro backends")
-    group.addoption(
-        "--tenferro-backend", action="append", default=[], metavar="NAME",
-        help="backend to test, repeatable; `all` (the default) is every available one",
-    )  # fmt: skip
-    group.addoption(
-        "--tenferro-require", action="append", default=[], metavar="NAME",
-        help="fail if this backend is unavailable here, repeatable",
-    )  # fmt: skip
-    group.addoption(
-        "--tenferro-report", default="", metavar="PATH", help="write the JSON report to this file"
-    )
-    group.addoption(
-        "--tenferro-level",
-        type=int,
-        default=None,
-        metavar="N",
-        help="test up to this level instead of the claimed one",
-    )
-    group.addoption(
-        "--tenferro-mesh", type=int, default=None, metavar="N",
-        help="split the inputs of every program over N devices; needs the feature `sharding`",
-    )  # fmt: skip
-    group.addoption(
-        "--tenferro-strict-new", action="store_true", help="count provisional cases, too"
-    )
-    group.addoption(
-        "--tenferro-laws", choices=("all", "graph", "backend"), default="all",
-        help="`graph`: only laws that run without a backend; `backend`: only the others",
-    )  # fmt: skip
+    add_options(group.addoption, "--tenferro-")
     group.addoption(
         "--tenferro-shard", type=_shard, default=None, metavar="K/N",
         help="run the K-th of N parts; all cases of a primitive are in one part",
     )  # fmt: skip
     group.addoption(
-        "--tenferro-tier", choices=("quick", "rest", "full", "deep"), default="deep",
-        help="`quick`: a typical case of each law; `full`: all but declared slow cases; "
-             "`rest`: full without quick; `deep` (the default): all",
-    )  # fmt: skip
-    group.addoption(
-        "--tenferro-primitive", action="append", default=[], metavar="KEY",
-        help="run the cases of this primitive alone, or of all that match a pattern; repeatable",
-    )  # fmt: skip
-    group.addoption(
-        "--tenferro-case", action="append", default=[], metavar="ID",
-        help="run this case alone, or all that match `std::sin/*/float64`; repeatable",
-    )  # fmt: skip
-    group.addoption(
-        "--tenferro-law", action="append", default=[], metavar="NAME",
-        help="ask this law alone, by the name in the report; repeatable",
-    )  # fmt: skip
-    group.addoption(
         "--tenferro-journal", default="", metavar="PATH",
         help="write what starts and ends, for a process that goes on after a crash",
-    )  # fmt: skip
-    group.addoption(
-        "--tenferro-declare", action="append", default=[], metavar="NAME=MODULE:OBJECT",
-        help="the profile of a backend, or cases, that no installed distribution publishes",
     )  # fmt: skip
 
 
@@ -268,7 +220,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
 def _without_ours(args: Sequence[str]) -> list[str]:
     """Drop the options that the parent sets for each child."""
     kept, skip = [], False
-    ours = ("--tenferro-backend", "--tenferro-report", "--tenferro-require")
+    ours = tuple(f"--tenferro-{option.name}" for option in OF_THE_PARENT)
     for arg in map(str, args):
         if skip:
             skip = False

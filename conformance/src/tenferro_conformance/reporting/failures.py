@@ -100,7 +100,7 @@ def command_words(options: Sequence[str] = ()) -> list[str]:
     if is_ours and "TOX_ENV_NAME" not in os.environ:
         command = ["tenferro-conformance"]
     else:
-        command = [sys.executable, "-m", "tenferro_conformance.cli"]
+        command = [sys.executable, "-m", "tenferro_conformance"]
     return [*(["env", *variables] if variables else []), *command, "run", *options]
 
 
