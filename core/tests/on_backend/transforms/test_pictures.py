@@ -1,5 +1,6 @@
 """Pictures of graphs are well formed, show each equation once, and do not overlap."""
 
+import html
 import re
 import xml.etree.ElementTree as ET
 from itertools import combinations
@@ -63,8 +64,17 @@ def test_the_notebook_form_is_what_it_was(golden):
 def test_svg_parses_and_titles_each_box_with_its_equation(graph):
     root = ET.fromstring(graph.to_svg())
     titles = [title.text for title in root.iter("{http://www.w3.org/2000/svg}title")][1:]
-    shown = picture(graph.graph, graph.positions)
+    shown = picture(graph.graph, graph.positions, graph.labels)
     assert titles == [box.note for box in shown.boxes]
+
+
+@every_graph
+@pytest.mark.parametrize("form", ["svg", "mermaid", "dot"])
+def test_pictures_name_tangents_and_cotangents_as_the_text_does(graph, form):
+    drawn = html.unescape(getattr(graph, f"to_{form}")().replace("&#37;", "%").replace("#37;", "%"))
+    for value, label in graph.labels.items():
+        assert label in str(graph)
+        assert f"{label}: {graph.graph.avals[value]}" in drawn
 
 
 @every_graph
@@ -112,7 +122,7 @@ def test_what_xml_cannot_hold_is_left_out():
 
 @every_graph
 def test_every_equation_and_input_has_one_box(graph):
-    boxes = picture(graph.graph, graph.positions).boxes
+    boxes = picture(graph.graph, graph.positions, graph.labels).boxes
     equations = [box for box in boxes if box.part not in ("input", "output")]
     inputs = [box for box in boxes if box.part == "input"]
     assert (len(equations), len(inputs)) == (len(graph), len(graph.graph.inputs))
@@ -120,7 +130,7 @@ def test_every_equation_and_input_has_one_box(graph):
 
 def test_flow_enters_where_the_text_has_a_star_and_residuals_elsewhere():
     graph = GRAPHS["grad"]
-    shown = picture(graph.graph, graph.positions)
+    shown = picture(graph.graph, graph.positions, graph.labels)
     for edge in shown.edges:
         if shown.boxes[edge.end].part in ("linear", "transposed"):
             value = re.match(r"%\d+", shown.boxes[edge.start].lines[0])[0]
@@ -138,7 +148,7 @@ def test_the_users_line_is_in_the_tooltip():
 
 
 def drawing_of(graph):
-    shown = picture(graph.graph, graph.positions)
+    shown = picture(graph.graph, graph.positions, graph.labels)
     sizes = [(10.0 * len(box.lines[0]), 40.0) for box in shown.boxes]
     return draw(sizes, list(shown.edges), [box.literal for box in shown.boxes]), shown
 
@@ -206,7 +216,7 @@ def test_a_part_has_the_numbers_of_the_whole_and_says_what_is_left_out(golden):
     part = tn.trace(chain, SCALAR)[100:103]
     golden("picture_part", part)
     assert len(part) == sum(part.counts().values()) == 3
-    boxes = picture(part.graph, part.positions).boxes
+    boxes = picture(part.graph, part.positions, part.labels).boxes
     assert [box.lines[0] for box in boxes if box.part == "input"] == ["%100"]
 
 

@@ -145,7 +145,7 @@ class GraphOf:
 
     def to_dot(self) -> str:
         """Return the graph in Graphviz's language; any size is accepted."""
-        text: str = _forms().dot(_forms().picture(self.graph, self.positions))
+        text: str = _forms().dot(_forms().picture(self.graph, self.positions, self.labels))
         return text
 
     def to_svg(self, limit: int = _DRAWN) -> str:
@@ -162,7 +162,7 @@ class GraphOf:
     def _picture(self, method: str, limit: int) -> _views.Picture:
         if len(self) > limit:
             raise _too_large(self, method, limit)
-        found: _views.Picture = _forms().picture(self.graph, self.positions)
+        found: _views.Picture = _forms().picture(self.graph, self.positions, self.labels)
         return found
 
     def _repr_svg_(self) -> str | None:

@@ -7,7 +7,7 @@ reads). Knows nothing of where things are drawn. Read next: ``_layout.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import Linearized, MaterializedGraph
@@ -52,19 +52,22 @@ def part_of(node: MaterializedNode) -> str:
     return "transposed" if role.transposed else "linear"
 
 
-def picture(graph: MaterializedGraph, positions: Sequence[int]) -> Picture:
+def picture(
+    graph: MaterializedGraph, positions: Sequence[int], labels: Mapping[int, str]
+) -> Picture:
     """Return the picture of the equations at these positions; other values are inputs.
 
+    ``labels`` names tangents and cotangents by the number of their value, as ``dx`` or ``ct_x``.
     All inputs of the graph are shown where all equations are.
     """
     nodes = [graph.nodes[i] for i in positions]
     shown = set(range(len(graph.inputs))) if len(nodes) == len(graph.nodes) else set()
-    boxes, place = _inputs(graph, nodes, shown)
+    boxes, place = _inputs(graph, nodes, shown, labels)
     edges: dict[Edge, None] = {}
     counts = dict.fromkeys(PARTS, 0)
     for node in nodes:
         number = len(boxes)
-        boxes.append(_equation(graph, node))
+        boxes.append(_equation(graph, node, labels))
         counts[part_of(node)] += 1
         kinds = _kinds(node)
         for value, kind in zip(node.inputs, kinds, strict=True):
@@ -79,24 +82,27 @@ def picture(graph: MaterializedGraph, positions: Sequence[int]) -> Picture:
 
 
 def _inputs(
-    graph: MaterializedGraph, nodes: Sequence[MaterializedNode], shown: Iterable[int]
+    graph: MaterializedGraph,
+    nodes: Sequence[MaterializedNode],
+    shown: Iterable[int],
+    labels: Mapping[int, str],
 ) -> tuple[list[Box], dict[int, int]]:
     """Return boxes for the values that the nodes do not compute, and the place of each value."""
     made = {value for node in nodes for value in node.outputs}
     read = {value for node in nodes for value in node.inputs} - made
     boxes: list[Box] = []
     place: dict[int, int] = {}
-    names = graph.input_names
+    names = {**labels, **dict(enumerate(graph.input_names))}
     for value in sorted(read.union(shown)):
         place[value] = len(boxes)
-        name = f"%{value}" if value >= len(names) else f"%{value}  {names[value]}"
+        name = f"%{value}  {names[value]}" if value in names else f"%{value}"
         aval = graph.avals[value]
         note = f"{name}: {aval}" if aval is not None else name
         boxes.append(Box("input", (clip(name, _MAX_CHARACTERS_PER_LINE), *_known([aval])), note))
     return boxes, place
 
 
-def _equation(graph: MaterializedGraph, node: MaterializedNode) -> Box:
+def _equation(graph: MaterializedGraph, node: MaterializedNode, labels: Mapping[int, str]) -> Box:
     avals = [graph.avals[i] for i in node.outputs]
     names = [f"%{i}" for i in node.outputs]
     operands = [f"*%{i}" if a else f"%{i}" for i, a in zip(node.inputs, _mask(node), strict=True)]
@@ -109,8 +115,9 @@ def _equation(graph: MaterializedGraph, node: MaterializedNode) -> Box:
     lines = (clip(head, _MAX_CHARACTERS_PER_LINE), *([_begin(inside)] if inside else []))
     whole = equation_text(names, node.operation, [f"%{i}" for i in node.inputs], avals, node.role)
     line = source_text(node.source)
-    note = " ".join(whole.split()) + (f"\n{line}" if line else "")
-    return Box(part_of(node), (*lines, *_known(avals)), note, literal)
+    label = ", ".join([labels[i] for i in node.outputs if i in labels])
+    note = " ".join([*whole.split(), label]).strip() + (f"\n{line}" if line else "")
+    return Box(part_of(node), (*lines, *_known(avals, label)), note, literal)
 
 
 def _begin(text: str) -> str:
@@ -121,8 +128,10 @@ def _begin(text: str) -> str:
     )
 
 
-def _known(avals: Sequence[object]) -> list[str]:
-    text = ", ".join(str(aval) for aval in avals if aval is not None)
+def _known(avals: Sequence[object], label: str = "") -> list[str]:
+    """Return the line of a box that says what is known of its values: `ct_x: f64[3]`."""
+    types = ", ".join(str(aval) for aval in avals if aval is not None)
+    text = ": ".join([part for part in (label, types) if part])
     return [clip(text, _MAX_CHARACTERS_PER_LINE)] if text else []
 
 
