@@ -102,6 +102,8 @@ def defined(op, result, arrays):
         x = np.clip(np.nan_to_num(x, posinf=1, neginf=0), max(info.min, -100), min(info.max, 100))
     if type(op) in (tp.Div, tp.Rem) and result.dtype.is_integer:
         others = [np.where(others[0] == 0, 1, others[0]).astype(others[0].dtype)]
+    if type(op) is tp.Pow and result.dtype.is_integer:
+        others = [np.maximum(others[0], 0)]
     if type(op) is tp.Lgamma:
         x = np.where(np.isneginf(x), x.dtype.type(-2.5), x)  # C's limit is inf, SciPy's is -inf
     return [x, *others]

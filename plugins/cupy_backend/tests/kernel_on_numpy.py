@@ -17,7 +17,7 @@ from tenferro_cupy.kernels.loop import Loop
 from tenferro_cupy.kernels.region import Region
 from tenferro_cupy.lowerings import lowerings
 
-_CALL = re.compile(r"(\w+)(?:<(.*?)>)?\((.*)\)$")
+_CALL = re.compile(r"(\w+)(?:<(.*?)>)?\(.*\)$")
 
 
 def _converted(x, dtype):
@@ -25,7 +25,9 @@ def _converted(x, dtype):
 
 
 def _by_squaring(x, n):
-    result, n = None, int(n)
+    if int(n) < 0:
+        return 1 / _by_squaring(x, -int(n))
+    result, n = None if int(n) else np.ones_like(x), int(n)
     while True:
         if n & 1:
             result = x if result is None else result * x
@@ -33,6 +35,13 @@ def _by_squaring(x, n):
         if not n:
             return result
         x = np.square(x)
+
+
+def _power(x, y):
+    if x.dtype.kind != "i":
+        return np.power(x, y)
+    kept = np.where(np.abs(x) == 1, np.abs(y) % 2, 0)  # a negative power is truncated
+    return np.where(y < 0, np.power(x, kept) * (kept | (x == 1)), np.power(x, np.abs(y)))
 
 
 def _logistic(x):
@@ -69,7 +78,7 @@ FUNCTIONS = {
     "div": _divided, "neg": np.negative, "square": np.square, "abs": np.abs, "sign": np.sign,
     "maximum": np.maximum, "minimum": np.minimum,
     "clamp": lambda lo, x, hi: np.minimum(np.maximum(x, lo), hi),
-    "pow": np.power, "sqrt": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "cbrt": np.cbrt,
+    "pow": _power, "sqrt": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "cbrt": np.cbrt,
     "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log2": np.log2,
     "log10": np.log10, "log1p": np.log1p, "logaddexp": np.logaddexp, "logistic": _logistic,
     "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
@@ -86,7 +95,8 @@ FUNCTIONS = {
     "shift_right": _shifted(np.right_shift), "make_complex": _make_complex, "real": np.real,
     "imag": np.imag, "conj": np.conjugate, "convert": _converted,
     "bitcast": lambda x, dtype: np.array(x, order="C").view(DType.of(dtype).name),
-    "by_squaring": _by_squaring, "reciprocal": lambda x: 1 / x,
+    "by_squaring": _by_squaring, "fixed_power": lambda x, n: np.power(x, x.dtype.type(int(n))),
+    "reciprocal": lambda x: 1 / x,
 }  # fmt: skip
 FOLDS = {
     "sum": np.sum, "product": np.prod, "largest": np.max, "smallest": np.min, "all": np.all,
@@ -95,10 +105,7 @@ FOLDS = {
 
 
 def _line(call, operands):
-    name, parameter, text = _CALL.match(call).groups()
-    if name == "pow" and "convert" in text:  # by a number that the text spells out
-        number = text.rpartition("(")[2].rstrip(")")
-        return np.power(operands[0], operands[0].dtype.type(number))
+    name, parameter = _CALL.match(call).groups()
     return FUNCTIONS[name](*operands, *([] if parameter is None else [parameter]))
 
 

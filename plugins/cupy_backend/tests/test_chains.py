@@ -36,6 +36,8 @@ def many(x):
 PROGRAMS = {
     "a softmax": (softmax, ["kernel"]),
     "one operation": (np.exp, ["exp"]),
+    "one operation that kernels compute more accurately": (tn.special.gammaln, ["kernel"]),
+    "a power between": (lambda x: np.exp((x + 1j) ** (2 + np.sin(x))) * x, ["kernel"]),
     "one reduction": (lambda x: np.sum(x, axis=0), ["sum"]),
     "independent reductions": (lambda x: (np.sum(x, axis=0), np.max(x, axis=1)), ["kernel"]),
     "a product between": (lambda x: np.exp(np.exp(x).sum(0) * x @ np.sin(x).T).sum(1), None),

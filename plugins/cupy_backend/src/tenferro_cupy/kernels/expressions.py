@@ -1,8 +1,7 @@
 """Primitives that a kernel can compute, as calls of the functions in ``device``.
 
 ``call_of`` gives the text for one operation, or None where the region has to leave the operation to
-CuPy: powers of complex numbers and of integers, and all that no table lists. Read next:
-``source.py``.
+CuPy: all that no table lists. Read next: ``source.py``.
 """
 
 from __future__ import annotations
@@ -96,7 +95,7 @@ from tenferro.primitives import (
 )  # fmt: skip
 from tenferro_cupy.kernels.kernel import c_type
 
-__all__ = ["FOLDS", "RECOMPUTED_RATHER_THAN_READ", "call_of", "dtypes_of"]
+__all__ = ["FOLDS", "RECOMPUTED_RATHER_THAN_READ", "call_of", "dtypes_of", "is_more_accurate"]
 
 _FLOAT = frozenset({"float"})
 _ANALYTIC = _FLOAT | {"complex"}
@@ -112,7 +111,7 @@ _FUNCTIONS: dict[type, tuple[str, frozenset[str]]] = {
     Add: ("add", _NUMERIC), Sub: ("sub", _NUMERIC), Mul: ("mul", _NUMERIC), Div: ("div", _NUMERIC),
     Neg: ("neg", _NUMERIC), Square: ("square", _NUMERIC), Abs: ("abs", _NUMERIC),
     Sign: ("sign", _REAL), Maximum: ("maximum", _ORDERED), Minimum: ("minimum", _ORDERED),
-    Clamp: ("clamp", _ORDERED), Pow: ("pow", _FLOAT), Sqrt: ("sqrt", _ANALYTIC),
+    Clamp: ("clamp", _ORDERED), Pow: ("pow", _NUMERIC), Sqrt: ("sqrt", _ANALYTIC),
     Rsqrt: ("rsqrt", _FLOAT), Cbrt: ("cbrt", _FLOAT),
     Exp: ("exp", _ANALYTIC), Exp2: ("exp2", _FLOAT), Expm1: ("expm1", _FLOAT),
     Log: ("log", _ANALYTIC), Log2: ("log2", _FLOAT), Log10: ("log10", _FLOAT),
@@ -138,6 +137,9 @@ _FUNCTIONS: dict[type, tuple[str, frozenset[str]]] = {
 }  # fmt: skip
 #: of these the header has no function for floats of two bytes, or CuPy has no type for a part
 _NOT_NARROW = (Nextafter, Complex)
+
+#: bytes of a part → integers up to this size are exact as floats, or fit the template's parameter
+_MAX_EXPONENT = {4: 1 << 24, 8: 1 << 53}
 
 #: reduction → name of its struct in ``folds.cuh``, and the categories that it takes
 FOLDS: dict[type, tuple[str, frozenset[str]]] = {
@@ -178,6 +180,12 @@ def call_of(op: Any, operands: Sequence[Aval], result: Aval) -> str | None:
     return f"{name}({places})"
 
 
+def is_more_accurate(op: Any, x: Aval) -> bool:
+    """Return True if a kernel's errors are smaller than those of CuPy's function."""
+    is_power = type(op) in (Pow, IntegerPow)
+    return type(op) in (Lgamma, Digamma) or (is_power and x.dtype.is_complex)
+
+
 def dtypes_of(primitive: type) -> frozenset[str]:
     """Return the categories of dtypes for which kernels compute a primitive."""
     if primitive in _SPECIAL:
@@ -205,16 +213,16 @@ def _conj(op: Conj, x: Aval, result: Aval) -> str:
 
 
 def _integer_pow(op: IntegerPow, x: Aval, result: Aval) -> str | None:
-    """Write a power as ``numpy_like`` computes it: short ones are products."""
+    """Write a power: of floats and complex numbers only short ones are products.
+
+    Of integers all are, since they wrap: a product costs no digits.
+    """
     n, kind = op.exponent, x.dtype.kind
-    longest = {"f": 4, "c": 16}.get(kind, 1 << 30)
-    if 0 < n <= longest:
+    longest = {"f": 4, "c": 16}.get(kind, _MAX_EXPONENT[8])
+    if -(longest if kind == "c" else 1) <= n <= longest:
         return f"by_squaring<{n}>({{0}})"
-    if n == -1 and kind == "f":
-        return "reciprocal({0})"
-    if kind == "f" and abs(n) < 1 << 10:
-        return f"pow({{0}}, convert<{c_type(x.dtype.name)}>({n}))"
-    return None
+    part = x.dtype.itemsize // (2 if kind == "c" else 1)
+    return f"fixed_power<{n}>({{0}})" if abs(n) <= _MAX_EXPONENT[max(part, 4)] else None
 
 
 _SPECIAL: dict[type, Callable[[Any, Aval, Aval], str | None]] = {

@@ -21,8 +21,8 @@ __all__ = [
 ]  # fmt: skip
 
 _HEADERS = (
-    "types", "arithmetic", "functions", "special", "complex", "complex_functions",
-    "complex_inverses", "indexing", "folds",
+    "types", "arithmetic", "functions", "special", "gamma", "powers", "complex",
+    "complex_functions", "complex_inverses", "complex_powers", "indexing", "folds",
 )  # fmt: skip
 
 

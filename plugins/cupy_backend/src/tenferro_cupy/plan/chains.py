@@ -21,6 +21,7 @@ from tenferro.primitives import (
     Transpose,
 )
 from tenferro_cupy.kernels.chain import Chain, Member
+from tenferro_cupy.kernels.expressions import is_more_accurate
 from tenferro_cupy.kernels.modules import Modules
 from tenferro_cupy.kernels.region import Region
 from tenferro_cupy.plan.regions import alone
@@ -57,10 +58,12 @@ def chained(
 def _read_in_kernel(
     step: Step, avals: Sequence[Aval], constants: Mapping[int, Any], modules: Modules
 ) -> Step:
-    """Return a step as a region where CuPy needs several launches for it."""
-    if step.read is None or type(step.operation) is Concatenate:
-        return step
-    return alone(step, avals, constants, modules) or step
+    """Return a step as a region where CuPy needs several launches for it, or is less accurate."""
+    needs_launches = step.read is not None and type(step.operation) is not Concatenate
+    x = avals[step.operands[0]] if step.operands else None
+    if needs_launches or (x is not None and is_more_accurate(step.operation, x)):
+        return alone(step, avals, constants, modules) or step
+    return step
 
 
 class _Chooser:

@@ -42,18 +42,6 @@ template <class T> __device__ inline T square(T x) { return mul(x, x); }
 template <class T> __device__ inline T one() { return convert<T>(1.0f); }
 template <class T> __device__ inline T reciprocal(T x) { return div(one<T>(), x); }
 
-// x to the power N > 0 by binary exponentiation.
-template <int N, class T> __device__ inline T by_squaring(T x) {
-  T result = x;
-  bool is_set = false;
-  for (int n = N;;) {
-    if (n & 1) { result = is_set ? mul(result, x) : x; is_set = true; }
-    n >>= 1;
-    if (!n) return result;
-    x = square(x);
-  }
-}
-
 // ---- order ---------------------------------------------------------------------------------------
 
 template <class T> __device__ inline b8 eq(T x, T y) { return wide(x) == wide(y); }

@@ -22,11 +22,19 @@ Z div(complex<R> x, complex<R> y) {
   return {(x.re * ratio + x.im) * scale, (x.im * ratio - x.re) * scale};
 }
 Z select(b8 condition, complex<R> x, complex<R> y) { return condition ? x : y; }
-Z exp(complex<R> x) {
+Z exp(complex<R> x) {  // special values: C99, annex G
   const R size = exp(x.re);
   if (x.im == 0) return {size, x.im};
-  if (size == 0) return {::copysign(R(0), ::cos(x.im)), ::copysign(R(0), ::sin(x.im))};
-  return {size * R(::cos(x.im)), size * R(::sin(x.im))};
+  if (!is_finite(x.im)) {
+    const bool vanishes = is_infinite(x.re) && x.re < 0;
+    if (vanishes) return {R(0), copysign(R(0), x.im)};
+    return {is_infinite(x.re) ? x.re : x.im - x.im, x.im - x.im};
+  }
+  if (is_infinite(size) && is_finite(x.re)) {  // the parts may be finite
+    const R root = exp(x.re / 2);
+    return {root * cos(x.im) * root, root * sin(x.im) * root};
+  }
+  return {size * cos(x.im), size * sin(x.im)};
 }
 #undef Z
 template <class R> __device__ inline R real(complex<R> x) { return x.re; }

@@ -2,8 +2,8 @@
 // NumPy's: sqrt and log are cut along the negative reals, and a signed zero says on which side.
 //
 // Errors, measured on the CPU beside 60 digits, in units in the last place of the result's size:
-// sqrt, log, sin, cos, sinh, cosh 2 · tan, tanh 3. On a device the functions of real numbers
-// add their own (functions.cuh). Powers are CuPy's.
+// exp, sqrt, log, sin, cos, sinh, cosh 2 · tan, tanh 3. On a device the functions of real numbers
+// add their own (functions.cuh).
 // Read next: complex_inverses.cuh.
 
 #define Z template <class R> __device__ inline complex<R>

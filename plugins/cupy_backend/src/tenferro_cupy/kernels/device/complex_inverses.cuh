@@ -5,7 +5,7 @@
 // Hull, Fairgrieve and Tang, Implementing the complex arcsine and arccosine functions using
 // exception handling (1997); Kahan, Branch cuts for complex elementary functions (1987).
 // Errors, measured on the CPU beside 60 digits, in units in the last place of the result's size: 3.
-// Read next: indexing.cuh.
+// Read next: complex_powers.cuh.
 
 #define D __device__ inline
 D f64 epsilon() { return 2.220446049250313e-16; }
@@ -13,7 +13,6 @@ D f64 half_pi() { return 1.5707963267948966; }
 D bool is_large(f64 x, f64 y) { return abs(x) > 1 / epsilon() || abs(y) > 1 / epsilon(); }
 D bool is_tiny(f64 x, f64 y) { return abs(x) < 9e-9 && abs(y) < 9e-9; }  // z³ / 6 is rounded away
 D bool is_nan(complex<f64> z) { return z.re != z.re || z.im != z.im; }
-D bool is_infinite(f64 x) { return abs(x) == same_bits<f64>(0x7ff0000000000000ull); }
 D complex<f64> swapped(complex<f64> z) { return {z.im, z.re}; }
 
 // (r - b) / 2, where r = √(a² + b²).

@@ -39,6 +39,8 @@ __device__ inline f64 nextafter(f64 x, f64 y) { return ::nextafter(x, y); }
 
 template <class T> __device__ inline T rsqrt(T x) { return reciprocal(sqrt(x)); }
 template <class T> __device__ inline b8 is_finite(T x) { return wide(x) - wide(x) == 0; }
+__device__ inline b8 is_infinite(f32 x) { return ::fabsf(x) == same_bits<f32>(0x7f800000u); }
+__device__ inline b8 is_infinite(f64 x) { return ::fabs(x) == same_bits<f64>(0x7ff0000000000000ull); }
 // e^min(x, 0) / (1 + e^-|x|): no exponential overflows.
 template <class T> __device__ inline T logistic(T narrow) {
   const auto x = wide(narrow);
