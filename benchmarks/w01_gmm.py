@@ -62,7 +62,12 @@ W = Workload(
 
 
 @W.contestant("numpy")
-def by_hand(alphas: Any, means: Any, icf: Any, x: Any) -> Call:
+def with_numpy(*given: Any) -> Call:
+    return by_hand(np, *given)
+
+
+def by_hand(np: Any, alphas: Any, means: Any, icf: Any, x: Any) -> Call:
+    """With the arrays of NumPy, or of a library with its names."""
     n = len(x)
     triangle = np.array(LOWER).T
 
@@ -125,8 +130,8 @@ numpy_like(W, loss, argnums=(0, 1, 2))
 def with_torch(alphas: Any, means: Any, icf: Any, x: Any) -> Call:
     import torch
 
-    alphas, means, icf = (torch.from_numpy(p).requires_grad_() for p in (alphas, means, icf))
-    x, places = torch.from_numpy(x), torch.from_numpy(PLACES)
+    alphas, means, icf = (torch.as_tensor(p).requires_grad_() for p in (alphas, means, icf))
+    x, places = torch.as_tensor(x), torch.as_tensor(PLACES)
     n, zero = len(x), torch.zeros((K, 1), dtype=x.dtype)
 
     def value_and_gradient() -> Any:

@@ -58,7 +58,13 @@ W = Workload(
 
 
 @W.contestant("numpy")
-def by_hand(*chains: Chain) -> Call:
+def with_numpy(*chains: Chain) -> Call:
+    return by_hand(np, *chains)
+
+
+def by_hand(np: Any, *chains: Chain) -> Call:
+    """With the arrays of NumPy, or of a library with its names."""
+
     def overlap(a: Chain, b: Chain) -> Any:
         n = len(a)
         left, halves = [np.ones((1, 1))], []
@@ -148,7 +154,7 @@ def with_jax(*chains: Chain) -> Call:
 def with_torch(*chains: Chain) -> Call:
     import torch
 
-    arrays = [[torch.from_numpy(x).requires_grad_() for x in chain] for chain in chains]
+    arrays = [[torch.as_tensor(x).requires_grad_() for x in chain] for chain in chains]
     leaves = [x for chain in arrays for x in chain]
     one = torch.ones((1, 1), dtype=torch.float64)
 
@@ -183,7 +189,7 @@ def over_the_value(options: Options) -> Iterator[Figure]:
         calls: dict[str, Call] = {
             "tenferro": with_tenferro(*chains),
             "tenferro value": lambda chains=chains, value=value: value(*chains),
-            "numpy": by_hand(*chains),
+            "numpy": by_hand(np, *chains),
             "numpy value": lambda chains=chains: sweep(np, *chains),
         }
         times = {name: min(t["cpu"]) for name, t in by_turns(calls, short).items()}

@@ -39,7 +39,13 @@ W = Workload(
 
 
 @W.contestant("numpy")
-def by_hand(start: Any, steps: int) -> Call:
+def with_numpy(start: Any, steps: int) -> Call:
+    return by_hand(np, start, steps)
+
+
+def by_hand(np: Any, start: Any, steps: int) -> Call:
+    """With the arrays of NumPy, or of a library with its names."""
+
     def neighbours(u: Any) -> Any:
         found = np.empty_like(u)
         np.add(u[2:], u[:-2], out=found[1:-1])
@@ -160,7 +166,7 @@ def with_jax_checkpoint(start: Any, steps: int) -> Call:
 def with_torch(start: Any, steps: int) -> Call:
     import torch
 
-    start = torch.from_numpy(start).requires_grad_()
+    start = torch.as_tensor(start).requires_grad_()
 
     def value_and_gradient() -> Any:
         value = loss(torch, start, steps)

@@ -75,6 +75,7 @@ SLOW = (
     Slow("plugins/cupy_backend/tests/test_powers.py", 9, "many digits for each number"),
     Slow("plugins/cupy_backend/tests/test_end_to_end.py", 3, "each kernel is compiled for the CPU"),
     Slow("plugins/cupy_backend/tests/test_nvrtc.py", 0, "NVIDIA's compiler takes seconds"),
+    Slow("plugins/cupy_backend/tests/test_gpu_check.py::test_all_stages", 0, "runs all stages"),
     Slow("plugins/xla_backend/tests/test_processes.py", 0, "processes start, and wait for others"),
     Slow("plugins/xla_backend/tests/test_segments.py", 3, "long programs, each compiled anew"),
     Slow(f"{ON}/control/test_loops.py", 9, _COMPILED, "xla"),

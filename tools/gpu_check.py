@@ -1,276 +1,106 @@
 """Checks of the CuPy backend on a device, in stages that each write down what they found.
 
-    python tools/gpu_check.py                    all stages, about 22 minutes
-    python tools/gpu_check.py --stage 2          one of them
+    python tools/gpu_check.py                    all stages, 22 minutes at most
+    python tools/gpu_check.py --stage kernels    one of them, by name or number
     python tools/gpu_check.py --resume           those that a run before this one did not finish
+    python tools/gpu_check.py --minutes 9        less time in all
     python tools/gpu_check.py --wheels DIR       after an installation of wheels, without network
 
-`gpu_wheels.sh` collects the wheels. The results are one JSON file, written anew after each stage,
-so a run that is cut short still tells. A stage that fails is noted with its error, and the next one
-runs. CuPy and JAX are those that are installed.
-Read next: `plugins/cupy_backend/tests/kernel_cases.py`.
+`gpu_wheels.sh` collects the wheels. The results are one JSON file, written anew after each finding,
+so a run that is cut short still tells. A stage runs in a process of its own, because an error of
+CUDA leaves a process unusable; a process that takes longer than its stage may is ended. A stage
+that fails is noted with its error, and the next one runs. CuPy, JAX and PyTorch are those that are
+installed. Read next: `gpu_stages/__init__.py`.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+
+from gpu_stages import Stage
+from gpu_stages.notes import Notes
+from gpu_stages.processes import ended_at
+from gpu_stages.setting import LeftOutError, Setting
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results-gpu.json"
-TESTS = ROOT / "plugins" / "cupy_backend" / "tests"
-Found = dict[str, Any]
+MINUTES = 22.0
+#: A stage with less time than this is left for a run with `--resume`.
+LEAST_SECONDS = 10.0
+GOOD = ("passed", "left out")
 
 
-class Setting:
-    """A backend to check: its CuPy, its name, and how the kit is run on it."""
-
-    backend = "cupy"
-    kit: tuple[str, ...] = (sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider")
-    large = 1 << 27  # elements of the arrays whose speed is measured
-    repeats = 20
-    dtypes: tuple[str, ...] = ()  # whose kernels are checked; empty: all
-
-    @property
-    def cupy(self) -> Any:
-        """The namespace; imported when a stage asks for it."""
-        import cupy
-
-        return cupy
-
-    def kit_command(self, level: int) -> list[str]:
-        """Return the command that runs the kit up to a level, family by family."""
-        name = ["tenferro-conformance", "run", "--backend", self.backend, "--require", self.backend]
-        return [*name, "--level", str(level)]
-
-    def xla_command(self) -> list[str]:
-        """Return the command that runs typical cases of the kit over XLA on the same device."""
-        if not _jax_has_a_gpu():
-            raise LeftOutError("JAX is not installed here, or finds no GPU")
-        name = ["tenferro-conformance", "run", "--backend", "xla", "--require", "xla"]
-        return [*name, "--laws", "backend", "--tier", "quick"]
-
-    def sanitizer_command(self, results: Path) -> list[str]:
-        """Return the command that runs the stage of kernels under compute-sanitizer."""
-        if shutil.which("compute-sanitizer") is None:
-            raise LeftOutError("compute-sanitizer is not installed here")
-        tool = ["compute-sanitizer", "--error-exitcode", "1", sys.executable, str(__file__)]
-        return [*tool, "--stage", "2", "--dtypes", "float32", "--results", str(results)]
+def run(given: argparse.Namespace, stages: Sequence[Stage], setting: Setting) -> int:
+    """Run stages one after the other; 0 if every stage passed that the file has."""
+    notes = Notes(given.results, keep=given.resume or given.stage is not None)
+    end = time.monotonic() + 60 * given.minutes
+    for stage in stages:
+        if is_chosen(stage, given.stage, stages) and notes.status(stage.name) != "passed":
+            seconds = min(60 * stage.minutes, end - time.monotonic())
+            if not given.here and seconds < min(LEAST_SECONDS, 60 * stage.minutes):
+                notes.begin(stage.name, "not started: the run had no time left")
+                continue
+            run_stage(given, stage, setting, notes, seconds)
+    return 0 if all(notes.status(name) in GOOD for name in notes.names()) else 1
 
 
-class LeftOutError(Exception):
-    """A stage cannot run here, for a reason that is no fault of the backend."""
+def is_chosen(stage: Stage, wanted: str | None, stages: Sequence[Stage]) -> bool:
+    """Return True if the command line asks for a stage: by name, by number, or for all."""
+    return wanted in (None, stage.name, str(stages.index(stage) + 1))
 
 
-def _jax_has_a_gpu() -> bool:
+def run_stage(
+    given: argparse.Namespace, stage: Stage, setting: Setting, notes: Notes, seconds: float
+) -> None:
+    """Run a stage, here or in a process of its own, and note its status and seconds."""
+    notes.begin(stage.name, "cut short")  # what the file says if nothing is written after this
+    start = time.monotonic()
+    if given.here:
+        status, more = outcome(stage, setting, notes, seconds)
+    else:
+        status, more = outcome_of_process(given, stage, notes, seconds + setting.grace)
+    notes.end(stage.name, status, {**more, "seconds": round(time.monotonic() - start, 1)})
+    print(f"{stage.name}: {status}, {notes.of(stage.name)['seconds']} s", flush=True)
+
+
+def outcome_of_process(
+    given: argparse.Namespace, stage: Stage, notes: Notes, seconds: float
+) -> tuple[str, dict[str, object]]:
+    """Run a stage in a process of its own; return its status, and how the process ended."""
+    command = [sys.executable, str(Path(__file__)), "--here", "--stage", stage.name]
+    command += ["--results", str(given.results), "--minutes", str(seconds / 60)]
+    command += ["--setting", given.setting, "--dtypes", *given.dtypes]
+    code = ended_at(command, seconds)
+    notes.read()  # what the process has found
+    status = notes.status(stage.name)
+    if code is None:
+        return "over its limit", {"limit, s": round(seconds, 1)}
+    if status == "cut short":
+        return "failed", {"error": f"the process ended with {code}"}
+    return status, {}
+
+
+def outcome(
+    stage: Stage, setting: Setting, notes: Notes, seconds: float
+) -> tuple[str, dict[str, object]]:
+    """Run a stage in this process; return its status, and an error if there is one."""
+    setting.end = time.monotonic() + seconds
     try:
-        import jax
-
-        return bool(jax.devices("gpu"))
-    except (ImportError, RuntimeError):
-        return False
-
-
-# ---- stages --------------------------------------------------------------------------------------
-
-
-def probe(setting: Setting) -> Found:
-    """Name the device and the libraries, and compute one gradient."""
-    import numpy as np
-
-    import tenferro as tn
-
-    cupy = setting.cupy
-    runtime = cupy.cuda.runtime
-    names = [runtime.getDeviceProperties(i)["name"] for i in range(runtime.getDeviceCount())]
-    x = np.linspace(0.1, 1, 1000)
-    gradient = tn.jit(tn.grad(lambda x: np.sum(np.sin(x) * np.exp(x))), backend=setting.backend)
-    error = abs(host(gradient(x)) - (np.cos(x) + np.sin(x)) * np.exp(x)).max()
-    assert error < 1e-12, f"the gradient is wrong by {error}"
-    return {
-        "devices": [n.decode() if isinstance(n, bytes) else n for n in names],
-        "cupy": cupy.__version__,
-        "cuda": runtime.runtimeGetVersion(),
-        "tenferro": tn.__version__,
-        "error of a gradient": float(error),
-    }
-
-
-def kernels(setting: Setting) -> Found:
-    """Compare generated kernels with NumPy: each operation and reduction, on each dtype."""
-    import kernel_cases as cases
-    import kernel_on_numpy
-    import numpy as np
-
-    from tenferro_cupy.kernels.modules import Modules
-    from tenferro_cupy.kernels.region import Region
-
-    modules = Modules(setting.cupy)
-    wrong, count = [], 0
-    dtypes = setting.dtypes or cases.DTYPES
-    for dtype in dtypes:
-        for op, operands, result in cases.operations(dtype):
-            kernel = cases.kernel_of(op, operands, result)
-            arrays = [cases.numbers(a.dtype.name, i) for i, a in enumerate(operands)]
-            arrays = cases.defined(op, result, arrays)
-            shape = (cases.COUNT,)
-            (got,) = Region(modules, kernel, shape, None, ())(*map(setting.cupy.asarray, arrays))
-            want = kernel_on_numpy.computed(kernel, shape, None, arrays)[0]
-            count += 1
-            if not cases.agree(setting.cupy.asnumpy(got), want, dtype, type(op)):
-                wrong.append(f"{op} on {dtype}")
-    for primitive, dtype in [(p, d) for d in dtypes for p in cases.folds(d)]:
-        kernel, shape = cases.fold_of(primitive, dtype), (3, 4500)
-        x = np.ones(shape, dtype)
-        (got,) = Region(modules, kernel, shape, (1,), ())(setting.cupy.asarray(x))
-        want = kernel_on_numpy.computed(kernel, shape, (1,), [x])[0]
-        count += 1
-        if not cases.agree(setting.cupy.asnumpy(got), want, dtype):
-            wrong.append(f"{primitive.key} on {dtype}")
-    assert not wrong, f"{len(wrong)} of {count} are wrong: {', '.join(wrong[:20])}"
-    return {"kernels": count}
-
-
-def kit(level: int) -> Callable[[Setting], Found]:
-    """Return the stage that runs the conformance kit up to a level."""
-    return lambda setting: {"summary": last_line(setting.kit_command(level))}
-
-
-def xla(setting: Setting) -> Found:
-    """Run typical cases of the kit over the XLA backend."""
-    return {"summary": last_line(setting.xla_command())}
-
-
-def sanitized(setting: Setting) -> Found:
-    """Run generated kernels under compute-sanitizer, which finds accesses out of bounds."""
-    with tempfile.TemporaryDirectory() as folder:
-        return {"summary": last_line(setting.sanitizer_command(Path(folder) / "found.json"))}
-
-
-def last_line(command: Sequence[str]) -> str:
-    """Run a command, and return the last line that it prints; raise if it fails."""
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    tail = done.stdout[-3000:]
-    assert done.returncode == 0, tail + done.stderr[-1000:]
-    return (tail.strip() or "no output").splitlines()[-1]
-
-
-def speed(setting: Setting) -> Found:
-    """Measure a fused chain in percent of the bandwidth of a copy, and launches per second."""
-    import numpy as np
-
-    import tenferro as tn
-
-    cupy, name = setting.cupy, setting.backend
-    x = cupy.asarray(np.ones(setting.large, "float32"))
-    copied = seconds(setting, x.copy)
-    chain = tn.jit(lambda x: np.tanh(x * 2 + 1) * np.exp(-x) + x, backend=name)
-    fused = seconds(setting, lambda: chain(x))
-    by_hand = seconds(setting, lambda: cupy.tanh(x * 2 + 1) * cupy.exp(-x) + x)
-    small = cupy.asarray(np.ones(16, "float32"))
-    single = tn.jit(lambda x: x * 2 + 1, backend=name)
-    return {
-        "copy, GB/s": 8 * setting.large / copied / 1e9,
-        "fused chain, % of copy": 100 * copied / fused,
-        "by CuPy by hand, times fused": by_hand / fused,
-        **{f"{peer}, times fused": t / fused for peer, t in peers(setting)},
-        "one small call, µs": 1e6 * seconds(setting, lambda: single(small)),
-    }
-
-
-def peers(setting: Setting) -> Iterator[tuple[str, float]]:
-    """Yield the seconds that JAX and PyTorch take for the same chain, where they find a GPU."""
-    if _jax_has_a_gpu():
-        import jax
-
-        x = jax.device_put(jax.numpy.ones(setting.large, "float32"), jax.devices("gpu")[0])
-        chain = jax.jit(lambda x: jax.numpy.tanh(x * 2 + 1) * jax.numpy.exp(-x) + x)
-        yield "by JAX", seconds(setting, lambda: chain(x).block_until_ready())
-    try:
-        import torch
-    except ImportError:
-        return
-    if torch.cuda.is_available():
-        y = torch.ones(setting.large, device="cuda")
-
-        def by_torch() -> None:
-            _ = torch.tanh(y * 2 + 1) * torch.exp(-y) + y
-            torch.cuda.synchronize()
-
-        yield "by PyTorch, not compiled", seconds(setting, by_torch)
-
-
-STAGES: list[tuple[str, Callable[[Setting], Found]]] = [
-    ("probe", probe),
-    ("kernels", kernels),
-    ("kit, level 2", kit(2)),
-    ("kit, level 3", kit(3)),
-    ("speed", speed),
-    ("xla", xla),
-    ("sanitizer", sanitized),
-]
-
-
-def host(value: Any) -> Any:
-    """Return the NumPy array of a result."""
-    operand = getattr(value, "operand", value)
-    return operand.get() if hasattr(operand, "get") else getattr(operand, "_a", operand)
-
-
-def seconds(setting: Setting, call: Callable[[], Any]) -> float:
-    """Return the shortest time of a call, the device's work included."""
-    stream, best = setting.cupy.cuda.get_current_stream(), float("inf")
-    for _ in range(setting.repeats):
-        start = time.perf_counter()
-        call()
-        stream.synchronize()
-        best = min(best, time.perf_counter() - start)
-    return best
-
-
-# ---- the run -------------------------------------------------------------------------------------
-
-
-def run(setting: Setting, results: Path, only: int | None, *, resume: bool) -> Found:
-    """Run stages and write the file after each; return all that it holds."""
-    found: Found = json.loads(results.read_text()) if resume and results.exists() else {}
-    for number, (name, stage) in enumerate(STAGES, 1):
-        if only not in (None, number) or found.get(name, {}).get("status") == "passed":
-            continue
-        found[name] = {"status": "cut short"}
-        write(results, found)
-        start = time.perf_counter()
-        try:
-            found[name] = {"status": "passed", **stage(setting)}
-        except LeftOutError as error:
-            found[name] = {"status": "left out", "why": str(error)}
-        except Exception as error:
-            found[name] = {"status": "failed", "error": _told(error)}
-        found[name]["seconds"] = round(time.perf_counter() - start, 1)
-        write(results, found)
-        print(f"{number} {name}: {found[name]}", flush=True)
-    return found
-
-
-def _told(error: Exception) -> str:
-    return "".join(traceback.format_exception(error))[-4000:]
-
-
-def write(path: Path, found: Found) -> None:
-    """Replace the file by a complete one."""
-    beginning = path.with_suffix(".new")
-    beginning.write_text(json.dumps(found, indent=1, ensure_ascii=False), "utf-8")
-    os.replace(beginning, path)
+        stage.check(setting, notes.stage(stage.name))
+    except LeftOutError as error:
+        return "left out", {"why": str(error)}
+    except subprocess.TimeoutExpired:
+        return "over its limit", {"limit, s": round(seconds, 1)}
+    except Exception as error:
+        return "failed", {"error": "".join(traceback.format_exception(error))[-4000:]}
+    return "passed", {}
 
 
 def install(wheels: Path) -> None:
@@ -280,25 +110,37 @@ def install(wheels: Path) -> None:
     subprocess.run([*pip, *files], check=True)
 
 
-def main(arguments: Sequence[str] | None = None, setting: Setting | None = None) -> int:
-    """Run what the command line asks for; 0 if every stage passed that the file has."""
+def arguments(given: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--stage", type=int, choices=range(1, len(STAGES) + 1))
+    parser.add_argument("--stage", help="its name or number")
+    parser.add_argument("--minutes", type=float, default=MINUTES, help="of all stages together")
     parser.add_argument("--dtypes", nargs="*", default=(), help="check kernels of these alone")
-    parser.add_argument("--resume", action="store_true")
-    parser.add_argument("--wheels", type=Path)
+    parser.add_argument("--resume", action="store_true", help="keep what an earlier run found")
+    parser.add_argument("--wheels", type=Path, help="install the wheels of this folder first")
     parser.add_argument("--results", type=Path, default=RESULTS)
-    given = parser.parse_args(arguments)
-    if given.wheels is not None:
-        install(given.wheels)
-    if str(TESTS) not in sys.path:
-        sys.path.insert(0, str(TESTS))
-    # a single stage adds to what others found
-    resume = given.resume or given.stage is not None
-    setting = setting or Setting()
-    setting.dtypes = tuple(given.dtypes)
-    found = run(setting, given.results, given.stage, resume=resume)
-    return 0 if all(s["status"] in ("passed", "left out") for s in found.values()) else 1
+    parser.add_argument("--here", action="store_true", help="run stages in this process")
+    parser.add_argument(
+        "--setting", default="gpu_stages.setting:Setting", metavar="MODULE:CLASS",
+        help="what is checked, if not the CuPy that is installed",
+    )  # fmt: skip
+    return parser.parse_args(given)
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Run what the command line asks for; 0 if every stage passed that the file has."""
+    options = arguments(given)
+    if options.wheels is not None:
+        install(options.wheels)
+    sys.path[:0] = [str(ROOT), str(ROOT / "plugins" / "cupy_backend" / "tests")]
+    module, _, name = options.setting.partition(":")
+    setting: Setting = getattr(import_module(module), name)()
+    setting.dtypes = tuple(options.dtypes)
+    names = [stage.name for stage in setting.stages]
+    numbers = [str(number) for number in range(1, len(names) + 1)]
+    if options.stage not in (None, *names, *numbers):
+        raise SystemExit(f"there is no stage {options.stage!r}; there are {', '.join(names)}")
+    return run(options, setting.stages, setting)
 
 
 if __name__ == "__main__":

@@ -270,6 +270,9 @@ class _Array:
     def item(self):
         return self._module.host(self).item()
 
+    def get(self):
+        return self._module.host(self)
+
     def _refuse(self, *_):
         raise TypeError("Implicit conversion to a NumPy array is not allowed.")
 
@@ -562,6 +565,9 @@ class _Device:
 
     def __exit__(self, *exc):
         self._module.device = self._before.pop()
+
+    def synchronize(self):
+        self._module.wait()
 
 
 class _Stream:

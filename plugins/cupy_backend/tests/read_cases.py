@@ -116,6 +116,6 @@ def kernel_of(op, arrays, reduced=False):
     result = result_of(op, arrays)
     sized = read_of(op, [tp.Aval(a.shape, a.dtype.name) for a in arrays], result)
     dtype = result.dtype.name
-    lines = () if dtype == "bool" else (Line("add({0}, {0})", (0,), dtype),)
+    lines = () if dtype == "bool" else (Line("add({0}, {1})", (0, 0), dtype),)
     folds = (Fold("sum", len(lines)),) if reduced and lines else ()
     return Kernel((), (), lines, (len(lines),), folds, (sized.read,)), sized

@@ -4,7 +4,6 @@ What is quick: a typical case of every lowering, alone, in batches, and as its a
 laws run programs that rules make of the same lowerings; they take minutes, and are in `deep`.
 """
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,16 +15,14 @@ from tenferro_cupy import profile
 LAWS_OF_LOWERINGS = "test_value or test_adjoint or test_batch_is_a_loop or test_whole_program"
 
 
-def run_the_kit(tmp_path, *options):
+def run_the_kit(*options):
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
-            *("-p", "stand_in_plugin", "--tenferro-backend", "cupy_stand_in"),
-            *("--tenferro-laws", "backend", *options),
-            *("--pyargs", "tenferro_conformance.suite"),
+            *(sys.executable, "-m", "tenferro_conformance.cli", "run", "--laws", "backend"),
+            *("--plugin", "stand_in_plugin", "--backend", "cupy_stand_in"),
+            *("--declare", "cupy_stand_in=stand_in_plugin:PROFILE", *options),
         ],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
+        cwd=Path(__file__).parent,
         capture_output=True,
         text=True,
     )
@@ -34,14 +31,14 @@ def run_the_kit(tmp_path, *options):
 
 
 @pytest.mark.slow
-def test_typical_cases_of_every_lowering_pass(tmp_path):
+def test_typical_cases_of_every_lowering_pass():
     """Values, batches and adjoints"""
     assert profile.PROFILE.ad
-    told = run_the_kit(tmp_path, "--tenferro-tier", "quick", "-k", LAWS_OF_LOWERINGS)
+    told = run_the_kit("--tier", "quick", "-k", LAWS_OF_LOWERINGS)
     assert "4 laws, up to level 3; claim: level 3+AD" in told
 
 
 @pytest.mark.slow
-def test_every_case_passes(tmp_path):
+def test_every_case_passes():
     """What the column of CuPy in `docs/compatibility.md` says"""
-    assert "claim: level 3+AD" in run_the_kit(tmp_path, "--tenferro-tier", "deep")
+    assert "claim: level 3+AD" in run_the_kit("--tier", "deep")
