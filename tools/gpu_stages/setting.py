@@ -92,7 +92,7 @@ class Setting:
         return [*found, "--tier", "quick"]
 
 
-_KIT = (sys.executable, "-m", "tenferro_conformance.cli", "run")
+_KIT = (sys.executable, "-m", "tenferro_conformance", "run")
 
 
 def jax_has_a_gpu() -> bool:

@@ -18,7 +18,7 @@ LAWS_OF_LOWERINGS = "test_value or test_adjoint or test_batch_is_a_loop or test_
 def run_the_kit(*options):
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "tenferro_conformance.cli", "run", "--laws", "backend"),
+            *(sys.executable, "-m", "tenferro_conformance", "run", "--laws", "backend"),
             *("--plugin", "stand_in_plugin", "--backend", "cupy_stand_in"),
             *("--declare", "cupy_stand_in=stand_in_plugin:PROFILE", *options),
         ],
