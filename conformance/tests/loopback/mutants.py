@@ -100,6 +100,13 @@ def bounds_swapped(old, operation, lo, x, hi):
     return np.maximum(np.minimum(x, hi), lo)
 
 
+@_lowering("std::cos")
+def depends_on_a_neighbour(old, operation, x):
+    import numpy as np
+
+    return np.roll(old(operation, x), 1, axis=-1) if x.ndim else old(operation, x)
+
+
 def returns_host_arrays():
     import numpy as np
     import tenferro_loopback
@@ -198,6 +205,15 @@ def tie_to_one_side():
     Maximum.jvp_y = lambda self, dy, x, y, z: share(dy, gt(y, x))
 
 
+def takes_no_leading_axes():
+    from tenferro.primitives import Concatenate, bind_all, in_front
+
+    def applies_itself(self, size, batched, *xs):
+        return bind_all(self, *[in_front(x, on, size) for x, on in zip(xs, batched, strict=True)])
+
+    Concatenate.batch = applies_itself
+
+
 def wrong_derivative():
     from tenferro.primitives import Sin, cos
 
@@ -267,6 +283,12 @@ MUTANTS = {
     "bounds swapped": Mutant("value", "test_value.py", "clamp", bounds_swapped),
     "loses the sign of zero": Mutant(
         "round trip", "test_round_trip.py", "negative_zero", loses_the_sign_of_zero
+    ),
+    "depends on a neighbour": Mutant(
+        "batching", "test_batching.py", "std::cos/", depends_on_a_neighbour
+    ),
+    "takes no leading axes": Mutant(
+        "batching", "test_batching.py", "concatenate", takes_no_leading_axes
     ),
     "wrong derivative": Mutant("derivative", "test_derivative.py", "sin", wrong_derivative),
     "derivative held constant": Mutant(

@@ -279,6 +279,16 @@ def require_batching(out: Outcome) -> None:
             want = out[f"alone{number}_{k}_{place}"]
             got = whole[k] if whole.ndim > want.ndim else whole
             _require_alike(out, got, want, f"subset {number}, example {k}, output {place}")
+    _require_pointwise(out)
+
+
+def _require_pointwise(out: Outcome) -> None:
+    """Check that a primitive which declares `batch = pointwise` treats each element alone."""
+    for name in [name for name in out.places if name.startswith("elements_")]:
+        place = name.removeprefix("elements_")
+        parts = np.concatenate([out[f"first_{place}"], out[f"others_{place}"]])
+        what = f"output {place}: the primitive declares `batch = pointwise`, but an element"
+        _require_alike(out, parts, out[name], f"{what} depends on others")
 
 
 def _require_alike(out: Outcome, got: Array, want: Array, what: str) -> None:

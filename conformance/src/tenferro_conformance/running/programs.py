@@ -7,11 +7,15 @@ outputs, v and u tangents, w cotangents.
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
-from tenferro.primitives import Handle, bind_all
+from tenferro.computegraph import TenferroError
+from tenferro.primitives import Handle, bind_all, pointwise
 from tenferro.transforms import batch
 from tenferro_conformance.cases.case import Case
+from tenferro_conformance.errors import LawViolationError
 from tenferro_conformance.running.derivatives import double_transpose, jvp, vjp
 from tenferro_conformance.running.operations import operation_of
 from tenferro_conformance.running.recorder import Recorder
@@ -124,7 +128,10 @@ EXAMPLES = 2
 
 
 def batched_value(r: Recorder) -> None:
-    """f of a batch, and of each example alone: all inputs batched together, then one at a time"""
+    """f of a batch, and of each example alone: all inputs batched together, then one at a time
+
+    For a primitive that declares `batch = pointwise`, f of a part of the elements, too.
+    """
     subsets = [range(len(r.case.inputs))]
     if len(r.case.inputs) > 1:
         subsets += [range(i, i + 1) for i in range(len(r.case.inputs))]
@@ -142,6 +149,37 @@ def batched_value(r: Recorder) -> None:
             for i, (_, single) in zip(subset, examples, strict=True):
                 alone[i] = single[k]
             r.output_all(f"alone{number}_{k}_", r.apply(alone))
+
+    if is_pointwise(r):
+        _record_parts(r)
+
+
+def is_pointwise(r: Recorder) -> bool:
+    """Return True if the primitive declares `batch = pointwise` and this case can deny it."""
+    shapes = {x.shape for x in r.case.inputs}
+    return (
+        getattr(type(r.operation), "batch", None) is pointwise
+        and r.case.observe is None
+        and len(shapes) == 1
+        and prod(*shapes) > 1
+    )
+
+
+def _record_parts(r: Recorder) -> None:
+    """Record f of all elements in a column, of the first element alone, and of the others."""
+    arrays = [x.array() for x in r.case.inputs]
+    columns = [x.reshape(-1, *(1,) * (x.ndim - 1)) for x in arrays]
+    for name, part in (("elements", slice(None)), ("first", slice(1)), ("others", slice(1, None))):
+        xs = [r.feed(f"{name}{i}", x[part]) for i, x in enumerate(columns)]
+        try:
+            ys = bind_all(r.operation, *xs)
+        except TenferroError as error:
+            refused = ", ".join(str(x.aval) for x in xs)
+            raise LawViolationError(
+                f"{r.case.id}: the primitive declares `batch = pointwise`, but refuses a part of "
+                f"the elements, {refused}: {error}"
+            ) from error
+        r.output_all(f"{name}_", ys)
 
 
 def _examples(r: Recorder, name: str, i: int) -> tuple[Handle, list[Handle]]:
