@@ -20,9 +20,9 @@ from benchmarks.narrow_passes import LOSSES
 from benchmarks.w10_rosenbrock import HESSIAN, HVP
 
 from . import launch
+from .cells import table
 from .environment import environment
 from .measure import sample, settled
-from .page import table
 from .statistics import summary
 from .units import number, seconds
 from .workload import OURS, Call, Options, Workload

@@ -1,8 +1,9 @@
 """Writes `docs/benchmarks.md` and its picture: `python -m benchmarks.harness.page [FILE]`.
 
-Without a file, from `benchmarks/results.json`, which is what a full run left there; `--check` only
-compares. Nothing is measured and nothing imported but this package, so the page can be made
-anywhere. What the numbers mean was said when they were stored (`assess.py`).
+Without a file, from `benchmarks/results.json`, which is what a full run left there; of a GPU from
+`benchmarks/results-gpu.json`, if there is one. `--check` only compares. Nothing is measured and
+nothing imported but this package, so the page can be made anywhere. What the numbers mean was said
+when they were stored (`assess.py`).
 """
 
 from __future__ import annotations
@@ -10,16 +11,19 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from .cells import mark, table
+from .gpu import section as gpu_section
 from .picture import picture
 from .units import number, quantity, seconds
 from .workload import WORST_WAY
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS, PAGE = ROOT / "benchmarks/results.json", ROOT / "docs/benchmarks.md"
+RESULTS_OF_GPU = ROOT / "benchmarks/results-gpu.json"
 PICTURE = PAGE.with_suffix(".svg")
 ORDER = ("met", "undecided", "missed")
 Data = dict[str, Any]
@@ -90,8 +94,8 @@ BACKENDS = {  # and whose goals those of a backend are
 # ---- parts of the page ---------------------------------------------------------------------------
 
 
-def page(results: Data) -> str:
-    """The whole page."""
+def page(results: Data, gpu: Data | None = None) -> str:
+    """The whole page; without results of a GPU it says that there are none."""
     runs = results["runs"]
     first = list(joined(runs))
     parts = [INTRODUCTION.format(title=TITLE, words=of_programs(first))]
@@ -100,6 +104,7 @@ def page(results: Data) -> str:
     for backend, ours in BACKENDS.items():
         goals = list(summary(first, ours))
         parts += [f"## Goals of the {backend} backend\n", *goals] if goals else []
+    parts += gpu_section(gpu)
     for name in dict.fromkeys(run["workload"] for run in runs):
         parts += workload([run for run in runs if run["workload"] == name])
     return "\n".join(parts).rstrip() + "\n"
@@ -399,21 +404,6 @@ def memory(peak: Data) -> str:
     return f"{peak['bytes'] / 2**20:.0f} MiB ({number(peak.get('ratio'))})"
 
 
-def mark(verdict: str) -> str:
-    """A verdict, the bad ones to be seen."""
-    return verdict if verdict == "met" else f"**{verdict}**"
-
-
-def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
-    """A table of Markdown."""
-    head = list(head)
-    yield f"| {' | '.join(head)} |"
-    yield f"|{'---|' * len(head)}"
-    for row in rows:
-        yield f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in row)} |"
-    yield ""
-
-
 def main() -> int:
     """Write the page, or compare it."""
     parser = argparse.ArgumentParser(prog="benchmarks.harness.page", description=__doc__)
@@ -421,7 +411,8 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="only say whether it is up to date")
     given = parser.parse_args()
     results = json.loads(given.file.read_text("utf-8"))
-    made = {PAGE: page(results), PICTURE: bars(list(joined(results["runs"])))}
+    gpu = json.loads(RESULTS_OF_GPU.read_text("utf-8")) if RESULTS_OF_GPU.exists() else None
+    made = {PAGE: page(results, gpu), PICTURE: bars(list(joined(results["runs"])))}
     if not given.check:
         for file, content in made.items():
             file.write_text(content, "utf-8")

@@ -194,6 +194,85 @@ def test_memory_is_compared_with_the_baseline(workload):
     assert run["memory"][1]["goals"][0]["verdict"] == "missed"
 
 
+def of_gpu(contestant, seconds, case="10⁷", workload="W3"):
+    return {"workload": workload, "case": case, "contestant": contestant, "first": 1.0,
+            "second": 0.5, "seconds": seconds, "median": seconds}  # fmt: skip
+
+
+def test_the_section_about_a_gpu_names_the_device_and_judges_the_goals():
+    """Ours is the faster of both ways; a peer without a time says why and has no goal"""
+    from benchmarks.harness.gpu import section
+
+    rows = [of_gpu("CuPy by hand", 0.02), of_gpu("tenferro", 0.016), of_gpu("jax", 0.01)]
+    rows += [of_gpu("tenferro, CUDA graph", 0.008), of_gpu("CuPy by hand", 1.0, "batch", "W2")]
+    del rows[-1]["seconds"], rows[-1]["first"]
+    rows[-1]["why"] = "OutOfMemoryError: too little"
+    speed = {
+        "fused chains": {"copy": {"GB/s": 3000.0}, "sum": {"GB/s": 2400.0, "% of copy": 80.0}},
+        "small operations": {"CUDA graph": {"operations": 1000, "µs per operation": 1.5}},
+        "gradients": rows,
+    }
+    found = {
+        "probe": {"status": "passed", "devices": ["H100"], "cupy": "14.2.0"},
+        "speed": {"status": "over its limit", **speed},
+    }
+    text = "\n".join(section(found))
+    assert "The CuPy backend on H100, with CuPy 14.2.0." in text
+    assert "probe: passed; speed: over its limit" in text
+    assert "| sum | ≥ 85 % of copy | 80 | **missed** |" in text
+    assert "| 1,000 small operations by a CUDA graph | ≤ 2 µs each | 1.5 | met |" in text
+    assert "| W3 10⁷ ÷ JAX | ≤ 1 | 0.8 | met |" in text
+    assert "| W3 10⁷ ÷ CuPy by hand | ≤ 0.6 | 0.4 | met |" in text
+    assert "| W3 | 10⁷ | jax | 10 ms | 0.50 | 1 s | 500 ms |" in text
+    assert "| W2 | batch | CuPy by hand | OutOfMemoryError: too little |  |  |  |" in text
+    assert "W2 batch ÷" not in text
+
+
+def test_gradients_on_a_device_by_hand_are_those_of_the_workloads():
+    """The version through triangles alone, for libraries without `cho_solve`"""
+    linalg = pytest.importorskip("scipy.linalg")
+    from benchmarks import w06_factorizations as w
+
+    given = w.inputs(("gp", 20))[1:]
+    want = w.gp_by_hand(*given)
+    found = w.gp_by_hand_through_the_triangle(np, linalg.solve_triangular, *given)
+    for x, y in zip(found, want, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-10)
+
+
+@pytest.fixture
+def restored(request):
+    """Set an option of JAX back after the test."""
+
+    def restored(name, value):
+        import jax
+
+        request.addfinalizer(lambda: jax.config.update(name, value))
+
+    return restored
+
+
+@pytest.mark.parametrize("peer", ["jax", "torch"])
+def test_a_peer_on_a_device_agrees_with_the_version_by_hand(peer, restored):
+    """W3 in its small case; PyTorch needs its GPU"""
+    library = pytest.importorskip(peer)
+    if peer == "torch" and not library.cuda.is_available():
+        pytest.skip("PyTorch finds no GPU")
+    from benchmarks.gpu.device import Device
+    from benchmarks.gpu.gradients import GRADIENTS, contestants
+
+    for name in ("jax_enable_x64", "jax_default_matmul_precision") if peer == "jax" else ():
+        restored(name, getattr(library.config, name))
+    device = Device("numpy", np, np, None, peers=(peer,), is_small=True)
+    x = np.linspace(-1, 1, 8)
+    made = dict(contestants(device, GRADIENTS[0], (x,)))
+    want, gradient = made["CuPy by hand"]()()
+    for name in ("tenferro", peer):
+        value, found = made[name]()()
+        np.testing.assert_allclose(float(value), want, rtol=1e-12)
+        np.testing.assert_allclose(np.asarray(found), gradient, rtol=1e-12)
+
+
 def test_the_page_shows_ratios_and_the_worst_case_of_a_goal(workload, tmp_path):
     from benchmarks.harness.assess import assess
     from benchmarks.harness.page import page
@@ -233,6 +312,7 @@ def test_the_page_shows_ratios_and_the_worst_case_of_a_goal(workload, tmp_path):
     assert "49.50" in text.partition("In another process, beside torch:")[2]
     assert "|  |  | tenferro | jax | tenferro, XLA |" in text
     assert "| W0 | n = 4 | 0.50 | 0.50 | 2.00 |" in text  # the faster way to write it in JAX
+    assert "The CuPy backend was not measured on a device." in text
     ours, _, xla = text.partition("## W0")[0].partition("## Goals of the XLA backend")
     assert "tenferro xla" not in ours
     assert "| W0 | tenferro xla | n = 4: time | ≤ 1.5 | 2.00 (2.00) | **missed** |" in xla
