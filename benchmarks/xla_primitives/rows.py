@@ -341,6 +341,7 @@ ABSENT = {
     "std::lu_permutation": _NO_OTHER,
     "std::matrix_function": "expm of JAX has another algorithm; W6 measures factorizations",
     "std::optimization_barrier": _NOTHING,
+    "std::pivoted_qr": "JAX has it on the CPU alone",
     "std::random_bits": "`benchmarks/random_numbers.py` measures draws",
     "std::random_log_gamma": "`benchmarks/random_numbers.py` measures draws",
     "std::scan": _CONTROL,

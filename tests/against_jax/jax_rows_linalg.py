@@ -22,6 +22,9 @@ class Theirs:
     def polar(self, a, side="right"):
         return jax.scipy.linalg.polar(a, side, method="svd")
 
+    def qr_with_order(self, a):
+        return jax.scipy.linalg.qr(a, mode="economic", pivoting=True)
+
     def __getattr__(self, name):
         found = getattr(jnp.linalg, name, None)
         return found or getattr(jax.scipy.linalg, name)
@@ -88,6 +91,17 @@ def of_qr(la, xp, a):
     return q * phase[..., None, :], xp.conj(phase)[..., :, None] * r
 
 
+def of_pivoted_qr(la, xp, a):
+    """Q and R with columns exchanged, and phases that make the diagonal of R positive."""
+    return tuple(la.qr(a, pivoting=True, canonical=True)[:2])
+
+
+def of_pivoted_qr_in_jax(la, xp, a):
+    """JAX differentiates no pivoted QR, so the columns are exchanged before."""
+    order = la.qr_with_order(jax.lax.stop_gradient(a))[2]
+    return of_qr(la, xp, a[:, order])
+
+
 def of_eigh(la, xp, a):
     w, v = la.eigh(a)
     return (v * xp.sin(w)[..., None, :]) @ h(xp, v), w
@@ -149,6 +163,7 @@ FACTORIZATIONS = [
         theirs=lambda la, xp, a: la.cholesky(of_upper(xp, a), upper=True)),
     row("qr", TALL, use=of_qr),
     row("qr", WIDE, use=of_qr),
+    row("qr", Operand("4 n", "apart"), use=of_pivoted_qr, theirs=of_pivoted_qr_in_jax),
     row("qr", TALL, use=lambda la, xp, a: h(xp, r := la.qr(a, mode="r")) @ r,
         keywords={"mode": "r"}),
     row("svd", TALL, use=of_svd),

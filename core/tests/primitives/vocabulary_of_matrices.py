@@ -29,6 +29,8 @@ def _factorizations():
             lambda a: p.convert(p.lu_permutation(p.lu(a)[1], 3), "f64"), _TALL, dtypes=("f64",)
         ),
         p.Qr: _of(lambda a: p.qr(a)[0], _TALL) + _of(lambda a: p.qr(a)[1], _WIDE),
+        p.PivotedQr: _of(lambda a: p.pivoted_qr(a)[0], _TALL)
+        + _of(lambda a: p.pivoted_qr(a)[1], _WIDE),
         p.Svd: _of(lambda a: p.svd(a)[0], _TALL) + _of(lambda a: p.svd(a)[2], _TALL),
         p.Svdvals: _of(p.svdvals, _WIDE),
         p.Eigh: _of(lambda a: p.eigh(a)[1], _SQUARE),

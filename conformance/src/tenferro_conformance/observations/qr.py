@@ -1,4 +1,4 @@
-"""Observations of a QR decomposition, independent of the phases of its columns; both factors."""
+"""Observations of QR decompositions, independent of the phases of its columns; both factors."""
 
 from __future__ import annotations
 
@@ -25,12 +25,17 @@ def _rest(params: Any, inputs: Handles, outputs: Handles) -> Handle:
     return product(rest, adjoint(rest))
 
 
+_OF_FACTORS: Mapping[str, Any] = {
+    "left": _left,
+    "rest": _rest,
+    "gram": lambda params, inputs, outputs: gram(outputs[1]),
+    "product": lambda params, inputs, outputs: product(*outputs[:2]),
+    "isometry": lambda params, inputs, outputs: gram(outputs[0]),
+    "columns": lambda params, inputs, outputs: outputs[0],
+    "triangle": lambda params, inputs, outputs: outputs[1],
+}
 OBSERVATIONS: Mapping[str, Any] = {
-    "qr@left": _left,
-    "qr@rest": _rest,
-    "qr@gram": lambda params, inputs, outputs: gram(outputs[1]),
-    "qr@product": lambda params, inputs, outputs: product(*outputs),
-    "qr@isometry": lambda params, inputs, outputs: gram(outputs[0]),
-    "qr@columns": lambda params, inputs, outputs: outputs[0],
-    "qr@triangle": lambda params, inputs, outputs: outputs[1],
+    **{f"qr@{name}": function for name, function in _OF_FACTORS.items()},
+    **{f"pivoted_qr@{name}": function for name, function in _OF_FACTORS.items()},
+    "pivoted_qr@order": lambda params, inputs, outputs: outputs[2],
 }

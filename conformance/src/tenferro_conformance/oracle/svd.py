@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 
 from tenferro_conformance.oracle.numbers import Params, Reference, Tensor, mp
 
-__all__ = ["REFERENCES", "matrices", "of_matrices"]
+__all__ = [
+    "REFERENCES", "matrices", "of_matrices", "orthonormal_columns", "qr_left", "qr_rest",
+]  # fmt: skip
 
 Matrix = Any
 
@@ -129,7 +131,7 @@ def _pinv(params: Params, a: Matrix) -> Matrix:
     return _sum(v, [1 / x if x > cut else mp.zero for x in s], u)
 
 
-def _qr(a: Matrix) -> tuple[Matrix, Matrix]:
+def orthonormal_columns(a: Matrix) -> tuple[Matrix, Matrix]:
     """Q and R of the leading columns, by Gram and Schmidt; the diagonal of R is positive."""
     k = min(a.rows, a.cols)
     q = mp.matrix(a.rows, k)
@@ -149,20 +151,22 @@ def _qr(a: Matrix) -> tuple[Matrix, Matrix]:
 
 
 def _columns(params: Params, a: Matrix) -> Matrix:
-    return _qr(a)[0]
+    return orthonormal_columns(a)[0]
 
 
 def _triangle(params: Params, a: Matrix) -> Matrix:
-    return _qr(a)[1]
+    return orthonormal_columns(a)[1]
 
 
-def _qr_left(params: Params, a: Matrix) -> Matrix:
-    q, _ = _qr(a)
+def qr_left(params: Params, a: Matrix) -> Matrix:
+    """Σ (k + 1) q_k q_kᴴ over the orthonormal columns"""
+    q, _ = orthonormal_columns(a)
     return _sum(q, _counted([0] * q.cols), q)
 
 
-def _qr_rest(params: Params, a: Matrix) -> Matrix:
-    q, _ = _qr(a)
+def qr_rest(params: Params, a: Matrix) -> Matrix:
+    """Return the projector on the complement of the matrix's range."""
+    q, _ = orthonormal_columns(a)
     return mp.eye(a.rows) - q * q.H
 
 
@@ -209,8 +213,8 @@ REFERENCES: Mapping[str, Reference] = {
     "svd@left_vectors": of_matrices(lambda params, a: _canonical(a).u, "mk"),
     "svd@right_vectors": of_matrices(lambda params, a: _canonical(a).v.H, "kn"),
     "pinv": of_matrices(_pinv, "nm"),
-    "qr@left": of_matrices(_qr_left, "mm"),
-    "qr@rest": of_matrices(_qr_rest, "mm"),
+    "qr@left": of_matrices(qr_left, "mm"),
+    "qr@rest": of_matrices(qr_rest, "mm"),
     "qr@gram": of_matrices(lambda params, a: a.H * a, "nn"),
     "qr@product": lambda params, a: a,
     "qr@isometry": _qr_isometry,

@@ -320,7 +320,8 @@ ERROR_CASES: tuple[ErrorCase, ...] = (
     _refused_matrix("triangular_solve", "singular_in_a_batch", [[0.0]], [[1.0]], batch=(0,),
         **_TRIANGULAR),
     *(_refused(n, edge, [aval], error, fields, **more)
-      for n, more in (("svd", {}), ("svdvals", {}), ("qr", {}), ("pinv", {"rcond": 1e-15}))
+      for n, more in (("svd", {}), ("svdvals", {}), ("qr", {}), ("pivoted_qr", {}),
+                      ("pinv", {"rcond": 1e-15}))
       for edge, aval, error, fields in (
           ("no_matrix", _F3, ShapeMismatchError, _SHAPES),
           ("no_integers", ((3, 3), "int64"), DTypeMismatchError, _DTYPES),

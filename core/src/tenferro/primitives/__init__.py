@@ -160,6 +160,7 @@ if TYPE_CHECKING:
     from tenferro.primitives.linalg.lu import Lu, LuPermutation, lu, lu_permutation
     from tenferro.primitives.linalg.matrix_function import MatrixFunction, matrix_function
     from tenferro.primitives.linalg.pinv import Pinv, pinv
+    from tenferro.primitives.linalg.pivoted_qr import PivotedQr, pivoted_qr
     from tenferro.primitives.linalg.qr import Qr, qr
     from tenferro.primitives.linalg.slogdet import Slogdet, slogdet
     from tenferro.primitives.linalg.sparse_product import SparseProduct, sparse_product
@@ -263,6 +264,7 @@ else:
             "linalg.lu": "Lu LuPermutation lu lu_permutation",
             "linalg.matrix_function": "MatrixFunction matrix_function",
             "linalg.pinv": "Pinv pinv",
+            "linalg.pivoted_qr": "PivotedQr pivoted_qr",
             "linalg.qr": "Qr qr",
             "linalg.slogdet": "Slogdet slogdet",
             "linalg.sparse_product": "SparseProduct sparse_product",
@@ -315,8 +317,8 @@ __all__ = [
     "LogSoftmax", "Logaddexp", "LogicalAnd", "LogicalNot", "LogicalOr", "LogicalXor", "Logistic",
     "Logit", "Lt", "Lu", "LuPermutation", "MatrixFunction", "Maximum", "Mesh", "Minimum", "Mixed",
     "Mul", "Multilinear", "Ndtr", "Ndtri", "Ne", "Neg", "Nextafter", "OffloadError",
-    "OptimizationBarrier", "Pad", "Pinv", "Polygamma", "PolygammaDifference", "Pow", "Qr",
-    "RandomBits", "RandomLogGamma", "Real", "ReduceAnd", "ReduceLogsumexp", "ReduceMax",
+    "OptimizationBarrier", "Pad", "Pinv", "PivotedQr", "Polygamma", "PolygammaDifference", "Pow",
+    "Qr", "RandomBits", "RandomLogGamma", "Real", "ReduceAnd", "ReduceLogsumexp", "ReduceMax",
     "ReduceMin", "ReduceOr", "ReduceProd", "ReduceSum", "RefusalError", "Rem", "Reshape", "Reverse",
     "Rfft", "Round", "Rsqrt", "Scan", "Scatter", "ScatterAdd", "ScatterMax", "ScatterMin",
     "ScatterMul", "Searchsorted", "Select", "Shape", "ShapeMismatchError", "ShardingConstraint",
@@ -343,7 +345,7 @@ __all__ = [
     "linear_solve", "log", "log1p", "log2", "log10", "log_ndtr", "log_softmax", "logaddexp",
     "logical_and", "logical_not", "logical_or", "logical_xor", "logistic", "logit", "lt", "lu",
     "lu_permutation", "matrix_function", "maximum", "minimum", "mul", "ndtr", "ndtri", "ne", "neg",
-    "nextafter", "optimization_barrier", "pad", "pinv", "pointwise", "polygamma",
+    "nextafter", "optimization_barrier", "pad", "pinv", "pivoted_qr", "pointwise", "polygamma",
     "polygamma_difference", "pow", "promote", "promote_dtypes", "qr", "random_bits",
     "random_log_gamma", "real", "reduce_and", "reduce_logsumexp", "reduce_max", "reduce_min",
     "reduce_or", "reduce_prod", "reduce_sum", "rem", "reshape", "reverse", "rfft", "round", "rsqrt",

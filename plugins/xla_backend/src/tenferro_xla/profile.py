@@ -27,7 +27,8 @@ _STATISTICS = (
 )
 _FACTORIZATIONS = (
     *("adjugate", "cholesky", "cholesky_tangent", "det", "eig", "eigh", "eigvals", "eigvalsh"),
-    *("fft", "irfft", "linear_solve", "lu", "lu_permutation", "pinv", "qr", "rfft", "slogdet"),
+    *("fft", "irfft", "linear_solve", "lu", "lu_permutation", "pinv", "pivoted_qr", "qr"),
+    *("rfft", "slogdet"),
     *("spectrum", "svd", "svd_quotient", "svd_turns", "svd_values", "svdvals"),
     *("triangular_solve", "turn"),
 )

@@ -37,7 +37,9 @@ FAMILIES = {
     "fft": "fft irfft rfft",
     "hyperbolic": "acosh asinh atanh cosh sinh tanh",
     "indexing": "dynamic_slice dynamic_update_slice gather scatter scatter_add",
-    "linalg": "det eig eigh eigvals eigvalsh lu_permutation matrix_function qr svd svdvals",
+    "linalg": (
+        "det eig eigh eigvals eigvalsh lu_permutation matrix_function pivoted_qr qr svd svdvals"
+    ),
     "random": "random_bits threefry2x32",
     "reduction": "argmax argmin reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_sum",
     "rounding": "ceil copysign floor is_finite nextafter rem round",

@@ -28,7 +28,7 @@ GAUGES = ("raw", "canonical")
 def thin_only(op: Operation, a: Aval) -> MissingRuleError:
     """Make the error about vectors that complete a basis, which are an arbitrary choice."""
     alternative = "full_matrices=False (full=False)"
-    if op.name == "qr":
+    if op.name in ("qr", "pivoted_qr"):
         alternative = "mode='reduced' (full=False)"
     return MissingRuleError(
         f"{op.name}: vectors that complete a basis have no derivative\n"

@@ -2,7 +2,7 @@
 
 With D = Qᴴ dA and C = D R⁻¹ (of the leading square parts) the columns of Q turn by the Ω = -Ωᴴ
 that leaves dR = D - Ω R upper triangular with a real diagonal: what stands below the diagonal of C,
-minus its adjoint, plus i Im of the diagonal. Read next: ``svd.py``.
+minus its adjoint, plus i Im of the diagonal. Read next: ``pivoted_qr.py``.
 """
 
 from __future__ import annotations
@@ -48,17 +48,22 @@ class Qr(Mixed):
     def jvp_a(self, da: Handle, a: Handle, q: Handle, r: Handle) -> tuple[Handle, Handle]:
         if self.full:
             raise thin_only(self, a.aval)
-        if not a.size:
-            return zeros_like(q), zeros_like(r)
-        if a.shape[-2] > a.shape[-1]:
-            return _tall(da, q, r)
-        d = matmul(adjoint(q), da)
-        c = triangular_solve(_square(r), _square(d), left=False, lower=False)
-        turn = _turn(c)
-        return matmul(q, turn), upper(d - matmul(turn, r))
+        return factor_tangents(da, q, r)
 
     def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Sequence[Handle]:
         return bind_all(self, a)
+
+
+def factor_tangents(da: Handle, q: Handle, r: Handle) -> tuple[Handle, Handle]:
+    """Return dQ and dR of a thin factorization."""
+    if not da.size:
+        return zeros_like(q), zeros_like(r)
+    if da.shape[-2] > da.shape[-1]:
+        return _tall(da, q, r)
+    d = matmul(adjoint(q), da)
+    c = triangular_solve(_square(r), _square(d), left=False, lower=False)
+    turn = _turn(c)
+    return matmul(q, turn), upper(d - matmul(turn, r))
 
 
 def _tall(da: Handle, q: Handle, r: Handle) -> tuple[Handle, Handle]:

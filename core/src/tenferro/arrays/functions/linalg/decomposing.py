@@ -25,6 +25,7 @@ from tenferro.arrays.promotion.broadcast import cast
 from tenferro.arrays.registry import covers
 from tenferro.primitives import InvalidParameterError, ShapeMismatchError, float64
 from tenferro.primitives.linalg import eigh as eigh_primitives
+from tenferro.primitives.linalg import pivoted_qr as pivoted
 from tenferro.primitives.linalg import qr as qr_primitive
 from tenferro.primitives.linalg import svd as svd_primitives
 
@@ -42,6 +43,14 @@ class QRResult(NamedTuple):
 
     Q: Array
     R: Array
+
+
+class PivotedQRResult(NamedTuple):
+    """Result of ``qr`` with pivoting: x[..., P] = Q R."""
+
+    Q: Array
+    R: Array
+    P: Array
 
 
 @covers("linalg.svd")
@@ -117,19 +126,25 @@ def _hermitian_values(x: Array) -> Array:
 
 
 @covers("linalg.qr")
-def qr(a: Any, mode: str = "reduced", *, canonical: bool = False) -> Any:
+def qr(a: Any, mode: str = "reduced", *, canonical: bool = False, pivoting: bool = False) -> Any:
     """Compute the QR decomposition x = Q R, with orthonormal columns and an upper triangle.
 
-    a: [*b, m, n]   →   Q: [*b, m, k]   R: [*b, k, n]   with k = min(m, n), or m if complete
+    With ``pivoting``, as in SciPy, columns are exchanged so that the diagonal of R decreases in
+    modulus: x[..., P] = Q R, and P is returned, too.
 
-    mode: "reduced", "complete", or "r" for R alone; "complete" of more rows than columns has no
-    derivative
-    Convention   canonical: the diagonal of R is at least 0
+    a: [*b, m, n]   →   Q: [*b, m, k]   R: [*b, k, n]   P: i32[*b, n]   with k = min(m, n), or m if
+    complete
+
+    mode: "reduced", "complete", or "r" for R alone (and P); "complete" of more rows than columns
+    has no derivative. SciPy names these modes "economic", "full" and "r"
+    Convention   canonical: the diagonal of R is at least 0. P is constant under derivatives
     Raises       ShapeMismatchError, DTypeMismatchError, InvalidParameterError: "raw" is not here.
 
     >>> import tenferro as tn
     >>> tn.linalg.qr([[0.0, 2.0], [1.0, 0.0]], canonical=True).R.diagonal()
     array([1., 2.])
+    >>> tn.linalg.qr([[1.0, 2.0], [0.0, 2.0]], pivoting=True).P
+    array([1, 0], dtype=int32)
     """
     x = matrices(a, "qr")
     if mode not in ("reduced", "complete", "r"):
@@ -138,6 +153,9 @@ def qr(a: Any, mode: str = "reduced", *, canonical: bool = False) -> Any:
             "qr", "no such mode here", got=repr(mode), need=need, parameter="mode", value=mode
         )
         raise at_user_line(error)
+    if pivoting:
+        q, r, p = pivoted.pivoted_qr(x, full=mode == "complete", canonical=canonical)
+        return (r, p) if mode == "r" else PivotedQRResult(q, r, p)
     q, r = qr_primitive.qr(x, full=mode == "complete", canonical=canonical)
     return r if mode == "r" else QRResult(q, r)
 

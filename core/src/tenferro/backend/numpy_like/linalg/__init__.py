@@ -9,11 +9,21 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.backend.numpy_like.linalg import determinant, eig, eigh, matrix_function, qr, svd
+from tenferro.backend.numpy_like.linalg import (
+    determinant,
+    eig,
+    eigh,
+    matrix_function,
+    pivoted_qr,
+    qr,
+    svd,
+)
 
 __all__ = ["register"]
 
-_FACTORIZATIONS: tuple[Any, ...] = (determinant, eig, eigh, matrix_function, qr, svd)
+_FACTORIZATIONS: tuple[Any, ...] = (
+    determinant, eig, eigh, matrix_function, pivoted_qr, qr, svd,
+)  # fmt: skip
 
 
 def register(lowerings: Lowerings, xp: Any) -> None:

@@ -15,6 +15,7 @@ from tenferro_numpy.lowerings.linalg import (
     gauge_check,
     lu,
     matrix_function,
+    pivoted_qr,
     sparse,
     svd,
     system_factors,
@@ -24,8 +25,8 @@ from tenferro_numpy.lowerings.linalg import (
 __all__ = ["register"]
 
 _FACTORIZATIONS: tuple[Any, ...] = (
-    cholesky, eig, eigh, gauge_check, lu, matrix_function, sparse,
-    svd, system_factors, triangular_solve,
+    cholesky, eig, eigh, gauge_check, lu, matrix_function, pivoted_qr,
+    sparse, svd, system_factors, triangular_solve,
 )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from tenferro_xla.lowerings.linalg import (
     eigh,
     lu,
     matrix_function,
+    pivoted_qr,
     qr,
     svd,
     triangular_solve,
@@ -26,6 +27,7 @@ _FACTORIZATIONS: tuple[Any, ...] = (
     eig,
     eigh,
     matrix_function,
+    pivoted_qr,
     qr,
     svd,
 )
