@@ -12,7 +12,7 @@ import pytest
 from tenferro.primitives import STANDARD
 from tenferro_conformance.cases.case import Case, draw
 from tenferro_conformance.errors import ProfileError
-from tenferro_conformance.running.operations import operation_of
+from tenferro_conformance.running.operations import check_case, operation_of
 from tenferro_conformance.running.selection import cases_in
 from tenferro_conformance.samples import FAMILIES, load_cases, load_error_cases, tables
 from tenferro_conformance.samples.stored_inputs import stale_inputs
@@ -141,3 +141,25 @@ def test_an_author_publishes_cases_or_tables(published):
 def test_anything_else_is_refused_by_the_name_of_the_entry_point(published):
     with pytest.raises(ProfileError, match=r"'mine' of tenferro\.conformance"):
         list(cases_in(published, "mine"))
+
+
+@pytest.mark.parametrize(
+    "key, row, text",
+    [
+        ("std::reduce_sum", {}, "params={}"),
+        ("std::reduce_sum", {"params": {"axis": 0}}, "params={'axis': 0}"),
+        ("std::slogdet", {"expected": [1.0, 0.0]}, "states 1 of 2 results"),
+    ],
+)
+def test_a_row_that_does_not_fit_its_primitive_is_refused_by_name(key, row, text):
+    inputs = ([[1.0, 0.0], [0.0, 1.0]],)
+    made = table(key, Row(edge="mine", inputs=inputs, **{"expected": None, **row}), level=1)
+    case = next(made.cases({}))
+    with pytest.raises(ProfileError, match=f"{key}/mine/") as caught:
+        check_case(case)
+    assert text in str(caught.value)
+
+
+def test_a_class_of_tolerance_that_does_not_exist_is_refused():
+    with pytest.raises(ValueError, match=r"'linear'\n.*exact, rounded, elementary"):
+        table("acme::mean", Row(edge="mine", inputs=(1.0,)), level=1, tol="linear")

@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+from tenferro.primitives import Square
 from tenferro_conformance import cli
+from tenferro_conformance.reporting.failures import failure_lines
 from tenferro_conformance.reporting.matrix import diff, matrix
 from tenferro_conformance.reporting.report import BackendReport, Entry, Report, read_report
 
@@ -105,3 +107,20 @@ def test_diff_finds_what_was_not_run_and_errors_beyond_their_bound(tmp_path, cap
     assert cli.main(["diff", str(tmp_path / "old.json"), str(tmp_path / "old.json")]) == 0
     assert cli.main(["matrix", str(tmp_path / "old.json"), "-o", str(tmp_path / "m.md")]) == 0
     assert "std::mul" in (tmp_path / "m.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "reason, law, suspect",
+    [
+        ("ToleranceError: off by 3", "value", "`decompose` of std::square, or a number"),
+        ("UnsupportedError: flat has no complex128", "adjoint", "the claim of the backend"),
+        ("MissingLoweringError: flat cannot run", "value", "the claim of the backend"),
+    ],
+)
+def test_a_failure_points_at_the_rule_the_row_or_the_claim(reason, law, suspect):
+    entry = Entry(
+        id="std::square/wide/float64", backend="mine", law=law, verdict="fail", reason=reason
+    )
+    report = Report(backends={"mine": BackendReport(name="mine")}, entries=[entry])
+    lines = failure_lines(report, ["run"], lambda key: Square)
+    assert any(suspect in line for line in lines), lines

@@ -5,9 +5,11 @@ import sys
 
 import pytest
 
-from tenferro_conformance.reporting.report import read_report
+from tenferro_conformance.profile import Profile
+from tenferro_conformance.reporting.report import BackendReport, read_report
 from tenferro_conformance.running.keywords import Keywords
-from tenferro_conformance.running.selection import Kit
+from tenferro_conformance.running.selection import Kit, Selection
+from tenferro_conformance.samples import load_cases
 
 SHARED = ["suite", "test_value.py", "test_value", "tenferro_law"]
 
@@ -72,3 +74,41 @@ def test_cases_of_some_primitives_are_those_of_all():
     wanted = {"std::sin", "std::neg"}
     assert list(some.cases) == [c for c in everything.cases if c.primitive in wanted]
     assert {case.primitive for case in some.cases} == wanted
+
+
+def test_a_backend_without_complex_numbers_is_asked_for_no_complex_step(run_suite):
+    _, report = run_suite("test_derivative.py", "complex_step", without="complex")
+    assert report.executed("loopback") == 0
+    assert report.failed("loopback") == []
+
+
+def selection(level=2, features=("f64", "complex", "int64"), dtypes=()):
+    about = BackendReport(name="mine", dtypes=list(dtypes))
+    return Selection(Profile(level=level), frozenset(features), level, about)
+
+
+@pytest.mark.parametrize(
+    "other, runs",
+    [
+        ({}, True),
+        ({"level": 1}, False),
+        ({"features": {"f64", "int64"}}, False),
+        ({"dtypes": {"bool", "int64", "float64", "complex128"}}, False),
+    ],
+)
+def test_tests_of_core_need_level_2_and_complex_numbers(other, runs):
+    assert selection(**other).runs_golden is runs
+
+
+@pytest.mark.parametrize(
+    "key, features, may_run",
+    [
+        ("std::bessel_i", {"f64"}, True),
+        ("std::bessel_i", {"f64", "special"}, False),
+        ("std::bessel_i", set(), False),
+        ("std::erf", {"f64"}, False),
+    ],
+)
+def test_a_special_function_that_decomposes_need_not_be_refused(key, features, may_run):
+    case = next(c for c in load_cases((key,)) if c.dtype == "float64")
+    assert selection(features=features).may_run(case) is may_run

@@ -27,8 +27,8 @@ class ToleranceError(LawViolationError):
 
 
 class ProfileError(ValueError):
-    """A profile is not valid: an exclusion without reason, matching nothing, or past
-    its `until`.
+    """A profile or a case is not valid: an exclusion without reason, matching nothing, or past
+    its `until`; a row that does not fit its primitive.
     """
 
 

@@ -79,6 +79,10 @@ def require_five_points(out: Outcome) -> None:
         scale = max(float(np.max(np.abs(difference), initial=0.0)), 1.0)
         found = np.zeros_like(difference) if jv is None else jv
         error = float(np.max(np.abs(found - difference), initial=0.0))
+        assert np.isfinite(difference).all(), (
+            f"{out.case.id}: the five points around the inputs leave the domain of the function; "
+            "state `tangents` and `derivative` in the row, or choose inputs further inside"
+        )
         assert error <= 1e-5 * scale, (
             f"{out.case.id}: J v differs from the five-point difference by {error:.3g}"
         )

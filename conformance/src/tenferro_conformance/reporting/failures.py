@@ -67,9 +67,21 @@ def _of_primitive(
 def _suspect(key: str, law: str, by_law: dict[str, list[Entry]], class_of: ClassOf) -> str:
     if "::" not in key:  # a test that is about no primitive
         return ""
+    if all(is_refusal(entry.reason) for entry in by_law[law]):
+        return "the claim of the backend: its level, `features` or `dtypes`"
     from tenferro_conformance.reporting.suspects import suspect_of
 
     return suspect_of(class_of(key), key, law, tuple(by_law))
+
+
+def is_refusal(reason: str) -> bool:
+    """Return True if a failure is that the backend cannot run the case.
+
+    >>> is_refusal("tenferro.backend._errors.UnsupportedError: flat has no complex128")
+    True
+    """
+    name = reason.strip().partition(":")[0].rpartition(".")[2]
+    return name in ("MissingLoweringError", "UnsupportedError")
 
 
 def _count(number: int, word: str) -> str:

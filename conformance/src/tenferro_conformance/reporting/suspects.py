@@ -25,8 +25,10 @@ def suspect_of(primitive: type[Any] | None, key: str, law: str, broken: Collecti
         return "`asoperand` and `to_numpy` of the backend"
     if primitive is None:
         return f"a rule of {key}"
-    text = _rule(primitive, law, broken)
-    return f"{text} of {key}"
+    text = f"{_rule(primitive, law, broken)} of {key}"
+    if set(broken) == {"value"}:
+        text += ", or a number that its row states as `expected`"
+    return text
 
 
 def _rule(primitive: type[Any], law: str, broken: Collection[str]) -> str:

@@ -236,7 +236,9 @@ def generate_tests(metafunc: pytest.Metafunc, collection: Collection) -> None:
             "tenferro_error_case", errors, ids=[c.id for c in errors], indirect=True
         )
     else:
-        params = list(_units(collection, marker, "tenferro_case" in names, picks))
+        is_golden = metafunc.definition.get_closest_marker("tenferro_golden") is not None
+        with_cases = "tenferro_case" in names
+        params = list(_units(collection, marker, with_cases, is_golden, picks))
         metafunc.parametrize("tenferro_unit", params, indirect=True)
 
 
@@ -284,12 +286,14 @@ def _units(
     collection: Collection,
     marker: pytest.Mark | None,
     with_cases: bool,
+    is_golden: bool,
     picks: Callable[[Any, str, Sequence[str]], bool],
 ) -> Iterator[Any]:
     kit = collection.kit
     for backend in sorted(kit.selections):
         if not with_cases:
-            yield pytest.param(Unit(backend), id=backend)
+            if not is_golden or kit.selections[backend].runs_golden:
+                yield pytest.param(Unit(backend), id=backend)
             continue
         assert marker is not None, "a test that asks for tenferro_case states its law"
         for case in collection.chosen(_selected(kit, backend, marker), marker.args[0], backend):
@@ -307,7 +311,9 @@ def _selected(kit: Kit, backend: str, marker: pytest.Mark) -> Sequence[Case | Er
 
 
 def selected(kit: Kit, backend: str, marker: pytest.Mark) -> list[Case]:
-    """Return the cases of one law on one backend."""
+    """Return the cases of one law on one backend; none if it lacks dtypes that the law needs."""
+    if not kit.selections[backend].has_dtypes(marker.kwargs.get("dtypes", ())):
+        return []
     kind = marker.kwargs.get("cases", "supported")
     return _filtered(
         kit.selected(backend, grad=marker.kwargs.get("grad", False), kind=kind), marker

@@ -10,10 +10,19 @@ from functools import cache
 from typing import Any
 
 from tenferro.backend import host as default_host
+from tenferro.computegraph import TenferroError
 from tenferro.primitives import DType, TensorPrimitive
 from tenferro_conformance.cases.case import Case
+from tenferro_conformance.errors import ProfileError
 
-__all__ = ["class_or_none", "make_operation", "operation_of", "primitive_of"]
+__all__ = [
+    "check_case",
+    "class_or_none",
+    "is_decomposed",
+    "make_operation",
+    "operation_of",
+    "primitive_of",
+]
 
 
 @cache
@@ -30,6 +39,32 @@ def primitive_of(key: str) -> type[TensorPrimitive]:
 def class_or_none(key: str) -> type[TensorPrimitive] | None:
     """Return the registered class of a primitive key, if there is one."""
     return _registry().get(key)
+
+
+def is_decomposed(case: Case) -> bool:
+    """Return True if the primitive of a case has a decomposition."""
+    cls = class_or_none(case.primitive)
+    return cls is not None and cls.decompose is not None
+
+
+def check_case(case: Case) -> None:
+    """Raise ProfileError if the parameters or results of a case do not fit its primitive."""
+    if case.operation is not None or class_or_none(case.primitive) is None:
+        return
+    try:
+        operation = operation_of(case)
+    except (TypeError, TenferroError) as error:
+        raise ProfileError(
+            f"{case.id}: the row does not fit the primitive\n"
+            f"  got        params={dict(case.params)!r}\n"
+            f"  because    {error}"
+        ) from error
+    count = operation.output_count
+    if case.expected is not None and case.observe is None and len(case.expected) != count:
+        raise ProfileError(
+            f"{case.id}: the row states {len(case.expected)} of {count} results\n"
+            f"  need       out=({'None, ' * count}) and {count} entries in `expected`, one for each"
+        )
 
 
 def make_operation(key: str, params: Mapping[str, Any]) -> TensorPrimitive:

@@ -26,10 +26,12 @@ from tenferro_conformance.running.backends import (
     published,
     resolve_names,
 )
+from tenferro_conformance.running.operations import check_case, is_decomposed
 from tenferro_conformance.running.session import Session
 from tenferro_conformance.running.splitting import mesh_of
 from tenferro_conformance.running.tiers import AnyCase, cases_of_tier
 from tenferro_conformance.samples import closed_features, load_cases, load_error_cases
+from tenferro_conformance.samples.rows import dtype_features
 from tenferro_conformance.samples.table import Table
 
 __all__ = ["Kit", "Selection", "register_cases"]
@@ -48,6 +50,8 @@ def _all_cases(primitives: tuple[str, ...]) -> tuple[Case, ...]:
     backends = set(available_backends())
     names = [name for name in published() if name not in backends]
     third_party = [case for name in names for case in _published_cases(name)]
+    for case in (*third_party, *_late_cases):
+        check_case(case)
     found = [*load_cases(primitives), *third_party, *_late_cases]
     if primitives:
         found = [c for c in found if any(fnmatchcase(c.primitive, key) for key in primitives)]
@@ -96,6 +100,10 @@ class Selection:
         """Return True if all features that the case needs are open."""
         return not self.closed(case)
 
+    def may_run(self, case: Case) -> bool:
+        """Return True for a special function that decomposes into what the backend may have."""
+        return self.closed(case) == {"special"} and is_decomposed(case)
+
     def closed(self, case: Case | ErrorCase) -> frozenset[str]:
         """Return the features and dtypes of a case that the backend does not have.
 
@@ -110,6 +118,16 @@ class Selection:
             numbers = [*(case.inputs or ()), *(getattr(case, "expected", None) or ())]
             needed |= {x.dtype for x in numbers} - set(self.about.dtypes)
         return frozenset(needed)
+
+    def has_dtypes(self, names: Iterable[str]) -> bool:
+        """Return True if the backend has these dtypes, as its features and its dtypes say."""
+        stated = self.about.dtypes or names
+        return dtype_features(names) <= self.features and set(names) <= set(stated)
+
+    @property
+    def runs_golden(self) -> bool:
+        """True if the tests of core itself can run: they use level 2 and complex numbers."""
+        return self.level >= 2 and self.has_dtypes(GOLDEN_DTYPES)
 
     def is_unsupported(self, case: Case) -> bool:
         """Return True if the profile says that the backend cannot run the case."""
@@ -128,6 +146,8 @@ class Selection:
         return (exclusion.reason if exclusion else ""), False
 
 
+#: dtypes of the tests `suite/test_golden_*`
+GOLDEN_DTYPES = ("bool", "int32", "int64", "float32", "float64", "complex128")
 _COST_OF_CASE = 20  # of a case that runs, in those of one that is refused
 
 

@@ -8,15 +8,15 @@ computes, `suite/` tests. Read `arithmetic.py` as an example.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 from tenferro_conformance.cases.case import Case, Domain, GradPlan, Layout, Stored, TolClass
 from tenferro_conformance.samples.numbers import FLOATS, HALF, RARE_DTYPES, Grid
 
-__all__ = ["ORACLE", "Meaning", "Row", "Table", "table"]
+__all__ = ["ORACLE", "Meaning", "Row", "Table", "dtype_features", "table"]
 
 
 #: The numbers are computed by `oracle/golden.py` and stored in `golden/`.
@@ -129,7 +129,7 @@ class Table:
             level=self.level,
             features=row.features
             | special_feature(self.primitive)
-            | _features([dtype, *outs, *(x.dtype for x in inputs)]),
+            | dtype_features([dtype, *outs, *(x.dtype for x in inputs)]),
             tol=row.tol or (self.tol_complex if "complex" in dtype else self.tol),
             scale=(_restored(stored["scale"], _real(out)),) if "scale" in stored else None,
             size=row.size,
@@ -156,6 +156,13 @@ def table(
     twice = {name for name in names if names.count(name) > 1}
     if twice:
         raise ValueError(f"{primitive}: named twice: {sorted(twice)}")
+    classes = get_args(TolClass)
+    for given in {tol, tol_complex or tol, *(row.tol or tol for row in rows)}:
+        if given not in classes:
+            raise ValueError(
+                f"{primitive}: no class of tolerance is called {given!r}\n"
+                f"  need       one of {', '.join(classes)}"
+            )
     return Table(
         primitive=primitive,
         rows=rows,
@@ -240,7 +247,12 @@ def special_feature(primitive: str) -> frozenset[str]:
     return frozenset({"special"} if primitive in SPECIAL else ())
 
 
-def _features(dtypes: Sequence[str]) -> frozenset[str]:
+def dtype_features(dtypes: Iterable[str]) -> frozenset[str]:
+    """Return the features that a backend with these dtypes has.
+
+    >>> sorted(dtype_features(["float32", "complex128"]))
+    ['complex', 'f64']
+    """
     found = set()
     for dtype in dtypes:
         found |= {"f64"} if dtype in ("float64", "complex128") else set()

@@ -17,7 +17,11 @@ _differences = pytest.mark.tenferro_law(
     "derivative", build=differences.five_points, grad=True, where=differences.is_needed
 )
 _complex_step = pytest.mark.tenferro_law(
-    "complex step", build=differences.complex_step, grad=True, where=differences.has_complex_step
+    "complex step",
+    build=differences.complex_step,
+    grad=True,
+    where=differences.has_complex_step,
+    dtypes=("complex128",),
 )
 
 
