@@ -65,12 +65,15 @@ class Pin(Operation):
         return tangents_in
 
 
-def pin(key: ValueKey, trace: Trace) -> ValueKey:
-    """Return the same value under a fresh identity on which ``trace`` is open."""
+def pin(key: ValueKey, trace: Trace, memo: Any = None) -> ValueKey:
+    """Return the same value under a fresh identity on which ``trace`` is open.
+
+    With a ``memo``, later calls have this pin too, so it does not hold the operand of this one.
+    """
     pinned = derive_one(Pin(fresh_id()), (key,))
     pinned.traces = join_traces(key.traces, frozenset((trace,)))
-    pinned.memo = None  # no later call has this pin
-    if key.operand is not UNKNOWN:
+    pinned.memo = memo
+    if memo is None and key.operand is not UNKNOWN:
         pinned.operand = key.operand
         pinned.depth = 0
     return pinned

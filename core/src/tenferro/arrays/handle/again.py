@@ -15,6 +15,7 @@ from tenferro.arrays.handle.convert import ScalarName, as_array
 from tenferro.arrays.handle.memo import Memo, entry_of, is_constant
 from tenferro.arrays.handle.weak import is_weak
 from tenferro.backend._snapshots import is_numpy
+from tenferro.primitives._aval import Aval
 
 _NUMBERS_ARE_DATA = frozenset(  # functions that record the same, whatever the number is
     "add subtract multiply divide true_divide maximum minimum fmax fmin arctan2 hypot logaddexp "
@@ -54,7 +55,7 @@ def binary(
         return record(x, other)
     found = memo.entries.get(entry)
     if found is None and kind is float and name in _NUMBERS_ARE_DATA and _varies(memo, x, entry):
-        other = _number(memo, x, other)
+        other = number(memo, x.key.aval.with_shape(()), other)
         entry = what, x.key, other.key
         found = memo.entries.get(entry)
     if found is not None:
@@ -122,12 +123,11 @@ def _varies(memo: Memo, x: Array, entry: Any) -> bool:
     return x.key.aval.dtype.is_float and not is_weak(x) and memo.varies(entry[:3])
 
 
-def _number(memo: Memo, x: Array, number: float) -> Array:
+def number(memo: Memo, aval: Aval, value: float) -> Array:
     """Return a number as an Array of rank 0; equal numbers of one call share it."""
-    aval = x.key.aval.with_shape(())
-    token = aval, repr(number)
+    token = aval, repr(value)
     seen = memo.seen(token)
     if seen is not None:
         return Array(seen[0])
     name = ScalarName("float", "number", aval.dtype)
-    return Array(memo.capture(token, None, aval, number, name, newest=True))
+    return Array(memo.capture(token, None, aval, value, name, newest=True))

@@ -6,16 +6,21 @@ kept. An operation on kept values then is a look-up: by its name, its operands a
 look-up that finds nothing records as ever, and what it records is found the next time, so that
 another path through the function costs no more than it did.
 
+A transform that the function applies to such values gets the same pins, or placeholders of
+examples, at each call: a `Nested` for each transform, in the order in which a call applies them.
+What the transform emits is found by the values that it reads.
+
 Only values are remembered whose recording looked at no operand. A memo belongs to one call at a
 time; ``transforms/recording/memos.py`` lends it, and ends it where anybody kept one of its values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
 from tenferro.computegraph._keys import NO_TRACES, SHARED_SERIAL
 from tenferro.primitives._handle import Handle
@@ -55,6 +60,18 @@ def memo_leaf(identity: Hashable, aval: Any, traces: frozenset[Any], memo: Memo)
     return leaf
 
 
+class Nested(NamedTuple):
+    """Pins of one transform inside of a remembered function, and the trace that is open then.
+
+    ``number`` counts the transforms of a call. Two of one call never share pins: what the first one
+    leaves behind must be constant for the second one.
+    """
+
+    number: int
+    trace: Any
+    pins: list[ValueKey]
+
+
 def held_by(key: ValueKey) -> Any:
     """Return the operand of a key to compare it, which does not count as a look."""
     return key.held if type(key) is MemoLeaf else key.operand
@@ -64,23 +81,28 @@ class Memo:
     """The values that one function recorded, by the calls that made them.
 
     ``looks`` counts reads of operands. ``is_spoiled``: a kept value was computed, and belongs to
-    the present call. ``recordings`` holds the signatures of results. ``traces`` are those of values
-    that depend on the leaves. ``forms`` are calls without their numbers, with the call of the
-    function that had each first, or `_VARIES`. ``moves``: positions are captured now.
+    the present call. ``recordings`` holds the signatures of results, ``derivatives`` what nested
+    transforms made of their values. ``traces`` are those of values that depend on the leaves,
+    ``all_traces`` those of nested transforms too. ``forms`` are calls without their numbers, with
+    the call of the function that had each first, or `_VARIES`. ``moves``: positions are captured
+    now.
     """
 
     __slots__ = (
-        "_captured", "_seen", "calls", "entries", "forms", "is_spoiled", "leaves", "looks",
-        "moves", "recordings", "traces",
+        "_captured", "_nested", "_nested_count", "_seen", "all_traces", "calls", "derivatives",
+        "entries", "forms", "is_spoiled", "leaves", "looks", "moves", "recordings", "traces",
     )  # fmt: skip
 
     def __init__(self, traces: frozenset[Any]) -> None:
         self.entries: dict[Entry, tuple[ValueKey, Any]] = {}
         self.forms: dict[Entry, int] = {}
         self.recordings: dict[tuple[ValueKey, ...], Any] = {}
+        self.derivatives: dict[Entry, Sequence[ValueKey]] = {}
+        self._nested: dict[Entry, Nested] = {}
+        self._nested_count = 0  # in the present call
         self._captured: dict[Any, list[MemoLeaf]] = {}  # by aval, in the order of their capture
         self._seen: dict[Hashable, tuple[MemoLeaf, Any]] = {}  # in the present call
-        self.traces = traces
+        self.traces = self.all_traces = traces
         self.leaves = self.looks = self.calls = 0
         self.is_spoiled = self.moves = False
 
@@ -90,13 +112,16 @@ class Memo:
         self.entries.clear()
         self.forms.clear()
         self.recordings.clear()
+        self.derivatives.clear()
+        self._nested.clear()
         self._captured.clear()
         self._seen.clear()
 
     @property
     def size(self) -> int:
         """Number of entries and leaves."""
-        return len(self.entries) + len(self.forms) + len(self.recordings) + self.leaves
+        recorded = len(self.entries) + len(self.forms) + len(self.recordings)
+        return recorded + len(self.derivatives) + len(self._nested) + self.leaves
 
     @property
     def held(self) -> Iterator[ValueKey]:
@@ -109,6 +134,12 @@ class Memo:
         for entry, (_, leaves) in self.recordings.items():
             yield from entry
             yield from leaves
+        for entry, results in self.derivatives.items():
+            yield from _keys_in(entry)
+            yield from results
+        for entry, nested in self._nested.items():
+            yield from _keys_in(entry)
+            yield from nested.pins
 
     def varies(self, form: Entry) -> bool:
         """Return True if an earlier call of the function had other numbers in a call of this form.
@@ -157,15 +188,34 @@ class Memo:
         return leaf
 
     def end_call(self) -> None:
-        """Forget in which order this call captured what."""
+        """Forget in which order this call captured what, and how many transforms it applied."""
         self._seen.clear()
+        self._nested_count = 0
+
+    def owns(self, key: ValueKey) -> bool:
+        """Return True if a value depends on leaves of this memo and on nothing else that varies."""
+        traces = key.traces
+        return key.memo is self and (traces is self.traces or traces <= self.all_traces)
+
+    def nested(self, what: Entry, new_trace: Callable[[], Any]) -> Nested:
+        """Return what the next transform of this call follows: ``what`` names it and its values."""
+        self._nested_count += 1
+        entry = (self._nested_count, *what)
+        found = self._nested.get(entry)
+        if found is None:
+            found = Nested(self._nested_count, new_trace(), [])
+            if not self.is_spoiled:
+                self._nested[entry] = found
+                self.all_traces |= {found.trace}
+        found.trace.open = True
+        return found
 
     def keep(self, entry: Entry, looks: int, result: Any, cls: type[Handle]) -> None:
         """Keep a result, unless its recording read an operand or it depends on another trace."""
         if type(result) is not cls or result.flow or looks != self.looks or self.is_spoiled:
             return
         key = result.key
-        if key.definition is None or (key.traces and key.traces != self.traces):
+        if key.definition is None or not key.traces <= self.all_traces:
             return
         if key.operand is UNKNOWN and len(self.entries) < MAX_ENTRIES:
             self.entries[entry] = key, getattr(result, "is_taken", False)

@@ -15,8 +15,10 @@ from tenferro.arrays import Array
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import SCALARS
 from tenferro.arrays.handle.convert import aval_of_operand, is_operand
+from tenferro.arrays.handle.memo import Nested
 from tenferro.computegraph import ValueKey, new_leaf
 from tenferro.primitives import Handle, transpose
+from tenferro.primitives._aval import Aval
 from tenferro.primitives._primitive import in_front
 from tenferro.tidu import Trace, pinned_leaf
 from tenferro.transforms.batching.batch import batch
@@ -24,7 +26,15 @@ from tenferro.transforms.errors import BatchAxisError, check_function
 from tenferro.transforms.pickled import derived
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.effects import collecting, perform
-from tenferro.transforms.recording.record import Loans, Name, has_dtype, make_known, parameter_names
+from tenferro.transforms.recording.record import (
+    Loans,
+    Name,
+    has_dtype,
+    make_known,
+    other,
+    parameter_names,
+    remembered_leaf,
+)
 from tenferro.transforms.recording.run_or_record import key_of, run_or_record
 
 _SCALARS = frozenset(SCALARS)
@@ -111,6 +121,7 @@ class _Call:
         self._function = function
         self._size = size
         self._loans = loans
+        self._nested: Nested | None = None
         self._trace = Trace(sealed="vmap")
         self._leaves: list[_Mapped] = []
         self._plain = True
@@ -119,6 +130,9 @@ class _Call:
         self, args: Sequence[Any], kwargs: dict[str, Any], in_axes: Any, out_axes: Any, backend: Any
     ) -> Any:
         """Record one example, batch it, and give the result the structure that it had."""
+        self._nested = self._loans.nested_batch((args, kwargs))
+        if self._nested is not None:
+            self._trace = self._nested.trace
         names = parameter_names(self._function, len(args))
         axes = _per_argument(in_axes, len(args))
         given = zip(args, names, axes, strict=True)
@@ -167,10 +181,26 @@ class _Call:
         if not -whole.ndim <= axis < whole.ndim:
             raise _wrong_axis(name, whole, axis)
         along = axis % whole.ndim
-        label = Name(name, self._trace.id.serial)
-        example = pinned_leaf(label, whole.aval.without((along,)), self._trace)
+        example = self._placeholder(name, whole.aval.without((along,)))
         self._leaves.append(_Mapped(name, whole, along, example))
         return Array(example)
+
+    def _placeholder(self, name: str, aval: Aval) -> ValueKey:
+        """Return what stands for one example: that of the last call where a function remembers."""
+        label, place = Name(name, self._trace.id.serial), len(self._leaves)
+        if self._nested is None:
+            return pinned_leaf(label, aval, self._trace)
+        pins = self._nested.pins
+        if place == len(pins) or pins[place].aval is not aval:
+            pins[place : place + 1] = [remembered_leaf(label, aval, self._trace)]
+        return pins[place]
+
+    def _operand(self, leaf: Any, name: str) -> ValueKey:
+        """Return the leaf of a user's operand."""
+        aval, label = aval_of_operand(leaf), Name(name, self._trace.id.serial)
+        key = new_leaf(label, aval) if self._nested is None else other(self._nested, label, aval)
+        self._loans.lend(key, leaf)
+        return key
 
     def _shared(self, leaf: Any, name: str) -> Any:
         """Return a leaf that all examples share; an array becomes an Array, so that it can be
@@ -182,9 +212,7 @@ class _Call:
             return Array(leaf.key, leaf.flow)
         if not is_operand(leaf) or not has_dtype(leaf):
             return leaf
-        key = new_leaf(Name(name, self._trace.id.serial), aval_of_operand(leaf))
-        self._loans.lend(key, leaf)
-        return Array(key)
+        return Array(self._operand(leaf, name))
 
     def _batch(self, leaf: Any, name: str) -> Handle:
         """Return the value of a mapped leaf for all examples."""
@@ -194,9 +222,7 @@ class _Call:
             return leaf
         if type(leaf) in _SCALARS:
             raise _no_axis(name, f"the number {leaf!r}")
-        key = new_leaf(Name(name, self._trace.id.serial), aval_of_operand(leaf))
-        self._loans.lend(key, leaf)
-        return Handle(key)
+        return Handle(self._operand(leaf, name))
 
     def _joint_size(self) -> int:
         """Return the number of examples."""

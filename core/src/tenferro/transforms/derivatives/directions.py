@@ -11,8 +11,10 @@ from typing import Any
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, as_array, is_traced
 from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.handle.again import number
 from tenferro.arrays.handle.array import SCALARS
-from tenferro.arrays.handle.convert import aval_of_operand
+from tenferro.arrays.handle.convert import aval_of_operand, memo_here, operand_key
+from tenferro.arrays.handle.memo import Memo
 from tenferro.arrays.handle.weak import is_weak
 from tenferro.arrays.promotion.broadcast import weak
 from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
@@ -81,6 +83,10 @@ def direction_key(
     """Return the key of a tangent or cotangent that the user gave for a value."""
     aval: Aval = like.aval
     check_differentiable(like)
+    memo = memo_here()
+    again = None if memo is None else _found_again(leaf, aval, memo)
+    if again is not None:
+        return again
     name = Name(f"{prefix}{like.input_key if like.is_input else ''}", like.serial)
     if type(leaf) in _SCALARS:
         leaf_key = weak(leaf, aval).key
@@ -102,6 +108,20 @@ def direction_key(
         return key
     fitting = _fit(as_array(leaf), like, place)
     return _known(name, aval, fitting.operand)
+
+
+def _found_again(leaf: Any, aval: Aval, memo: Memo) -> ValueKey | None:
+    """Return the key by which the next call of a remembered function finds a direction again.
+
+    ``None`` for a direction that has to be converted first.
+    """
+    if isinstance(leaf, Array):
+        return leaf.key if leaf.key.aval is aval else None
+    if type(leaf) is float:
+        return number(memo, aval, leaf).key if aval.dtype.is_float and not aval.shape else None
+    if type(leaf) in _SCALARS or aval_of_operand(leaf) is not aval:
+        return None
+    return operand_key(leaf)
 
 
 def _known(name: Name, aval: Aval, operand: Any) -> ValueKey:

@@ -28,14 +28,14 @@ from tenferro.arrays.handle.convert import (
     quick_to_compare,
     snapshot,
 )
-from tenferro.arrays.handle.memo import Memo, MemoLeaf
+from tenferro.arrays.handle.memo import Memo, MemoLeaf, Nested
 from tenferro.arrays.handle.weak import WeakName, value_of
 from tenferro.backend._protection import protect, release
 from tenferro.backend._snapshots import is_numpy, snapshots
 from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._source import raised_at, source_text
-from tenferro.tidu import Trace, pin, pinned_leaf
+from tenferro.tidu import Trace, in_rule, pin, pinned_leaf
 from tenferro.transforms.errors import ArgumentNumberError, BorrowedWriteError
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.memos import MEMOS, Lent, name_of
@@ -88,12 +88,9 @@ class Loans:
     def memo_of(self, function: Any, argnums: Sequence[int], trees: Sequence[Tree]) -> Lent | None:
         """Return what earlier calls of a function recorded, until these loans end.
 
-        A thread has one memo at a time: a value made inside two recordings depends on leaves of
-        both, and would outlive one of them. The memo of the outer function ends with its call.
+        A thread has one memo at a time, which serves nested transforms too: see ``nested``.
         """
-        outer = _running.memo
-        if outer is not None:
-            outer.is_spoiled = True
+        if _running.lent is not None:
             return None
         named = name_of(function, argnums, trees)
         if named is None:
@@ -108,8 +105,39 @@ class Loans:
         else:
             self._memo, self._name = found, named[0]
             found.begin()
-            _running.memo = found.memo
+            _running.lent = found
         return found
+
+    def nested(self, names: Sequence[str], trees: Sequence[Tree]) -> Nested | None:
+        """Return what this transform follows if a remembered function applies it to its values.
+
+        What is recorded on other values would be recorded anew by each call, so the memo ends then.
+        It ends too if this transform hands out values.
+        """
+        if _running.lent is None:
+            return None
+        memo = _running.lent.memo
+        assert memo is not None
+        leaves = [leaf for found, _ in trees for leaf in found]
+        if not self._keeps and not in_rule() and all([_is_found_again(x, memo) for x in leaves]):
+            entry = (*names, *[spec for _, spec in trees], *[leaf.key for leaf in leaves])
+            try:
+                return memo.nested(entry, Trace)
+            except TypeError:  # a structure without a hash
+                pass
+        memo.is_spoiled = True
+        return None
+
+    def nested_batch(self, trees: Any) -> Nested | None:
+        """Return the placeholders of a batch if a remembered function maps over its values."""
+        if _running.lent is None or in_rule():
+            return None
+        memo = _running.lent.memo
+        assert memo is not None
+        leaves = [x for x in _tree.flatten(trees)[0] if type(x) not in _SCALARS and not is_numpy(x)]
+        if not all([_is_found_again(x, memo) for x in leaves]):
+            return None
+        return memo.nested(("vmap",), lambda: Trace(sealed="vmap"))
 
     def mark(self) -> None:
         """Mark a function that has recorded, unless values of its own leaves were computed."""
@@ -123,7 +151,7 @@ class Loans:
         """Let the key hold the operand, or a copy of it."""
         key.operand = held = self.hold(operand)
         if held is operand and type(operand) not in _SCALARS and is_numpy(operand):
-            if key.memo is None:  # what a memo leaves behind is told when it ends
+            if key.memo is None or self._memo is None:  # else its memo tells what is left behind
                 self._keys.append(ref(key))
 
     def hold(self, operand: Any) -> Any:
@@ -146,7 +174,7 @@ class Loans:
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: Any) -> None:
         if self._memo is not None:
-            _running.memo = None
+            _running.lent = None
             self._give_back(self._memo, error)
         for operand in self._protected:
             release(operand)
@@ -189,9 +217,9 @@ def _written(arrays: Sequence[Any], traceback: Any) -> BorrowedWriteError:
 
 
 class _Running(local):
-    """The memo of the function that this thread records, if it has one."""
+    """The memo of the outermost function that this thread records, if it has one."""
 
-    memo: Memo | None = None
+    lent: Lent | None = None
 
 
 _running = _Running()
@@ -251,7 +279,9 @@ def record(
     names = parameter_names(function, len(args))
     trees = [_tree.flatten(args[i]) for i in check_argnums(argnums, len(args))]
     memo = loans.memo_of(function, argnums, trees)
-    trace = Trace() if memo is None else memo.trace
+    nested = None if memo is not None else loans.nested([names[i] for i in argnums], trees)
+    again = memo or nested
+    trace = Trace() if again is None else again.trace
     followed = list(args)
     wrt: list[ValueKey] = []
     borrowed = Borrowed()
@@ -259,24 +289,20 @@ def record(
     borrowed.reads = loans.reads
     plain = True
     for i, (leaves, spec) in zip(argnums, trees, strict=True):
-        known = [] if memo is None else memo.followed[len(wrt) : len(wrt) + len(leaves)]
-        if known:
-            keys: list[ValueKey] = [
-                bound(key, x, loans) for key, x in zip(known, leaves, strict=True)
-            ]
+        if nested is not None:
+            keys = pins_of(nested, len(wrt), leaves, spec, names[i])
         else:
-            labels = _tree.paths_in(spec, names[i])
-            pairs = zip(leaves, labels, strict=True)
-            keys = [follow(leaf, label, trace, loans, memo) for leaf, label in pairs]
-            plain = plain and not any([isinstance(leaf, Array) for leaf in leaves])
+            keys = followed_keys(leaves, spec, names[i], len(wrt), trace, loans, memo)
+        plain = plain and (memo is not None or not any([isinstance(x, Array) for x in leaves]))
         wrt += keys
         followed[i] = _tree.unflatten(spec, [Array(key) for key in keys])
     specs = [spec for _, spec in trees]
+    lender, call = (memo, 0) if nested is None else (_running.lent, nested.number)
     for i, arg in enumerate(args):
-        if i not in argnums and not borrow(arg, names[i], borrowed, loans, memo, i):
+        if i not in argnums and not borrow(arg, names[i], borrowed, loans, lender, (call, i)):
             plain, followed[i] = False, with_own_handles(arg)
     for name, arg in kwargs.items():
-        if not borrow(arg, name, borrowed, loans, memo, name):
+        if not borrow(arg, name, borrowed, loans, lender, (call, name)):
             plain, kwargs = False, {**kwargs, name: with_own_handles(arg)}
     try:
         if borrowed or memo is not None or loans.reads is not None:
@@ -301,6 +327,64 @@ def split_aux(result: Any, has_aux: bool) -> tuple[Any, Any]:
     return result[0], result[1]
 
 
+def _is_found_again(leaf: Any, memo: Memo) -> bool:
+    """Return True if the next call of the remembered function finds a leaf by its key."""
+    return type(leaf) is Array and not leaf.flow and memo.owns(leaf.key)
+
+
+def remembered_leaf(name: Name, aval: Aval, trace: Trace) -> ValueKey:
+    """Make a placeholder on which ``trace`` is open, for all calls of the remembered function."""
+    assert _running.lent is not None
+    key = pinned_leaf(name, aval, trace)
+    key.memo = _running.lent.memo
+    return key
+
+
+def other(nested: Nested, name: Name, aval: Aval) -> ValueKey:
+    """Return the leaf of an operand that a nested transform takes and does not follow."""
+    assert _running.lent is not None
+    return _running.lent.other((nested.number, name.text), name, aval)
+
+
+def followed_keys(
+    leaves: Sequence[Any],
+    spec: Any,
+    name: str,
+    start: int,
+    trace: Trace,
+    loans: Loans,
+    memo: Lent | None,
+) -> list[ValueKey]:
+    """Return the keys of one argument; with a memo, those that its first call made."""
+    known = [] if memo is None else memo.followed[start : start + len(leaves)]
+    if known:
+        return [bound(key, x, loans) for key, x in zip(known, leaves, strict=True)]
+    pairs = zip(leaves, _tree.paths_in(spec, name), strict=True)
+    return [follow(leaf, label, trace, loans, memo) for leaf, label in pairs]
+
+
+def pins_of(
+    nested: Nested, start: int, leaves: Sequence[Array], spec: Any, name: str
+) -> list[ValueKey]:
+    """Return the pins of one argument of a nested transform; the first call makes them."""
+    pins = nested.pins
+    if len(pins) == start:
+        for leaf, label in zip(leaves, _tree.paths_in(spec, name), strict=True):
+            pins.append(pinned(leaf, label, nested.trace, leaf.key.memo))
+    return pins[start : start + len(leaves)]
+
+
+def pinned(leaf: Array, label: str, trace: Trace, memo: Memo | None = None) -> ValueKey:
+    """Pin an Array under a name of its own."""
+    key = pin(leaf.key, trace, memo)
+    serial, name = trace.id.serial, leaf.key.identity
+    if isinstance(name, WeakName):
+        key.identity = name._replace(text=label, serial=serial)
+    else:
+        key.identity = Name(label, serial)
+    return key
+
+
 def follow(leaf: Any, label: str, trace: Trace, loans: Loans, memo: Lent | None = None) -> ValueKey:
     """Make a fresh identity for one argument; with a memo, for later calls too."""
     if memo is not None:
@@ -312,13 +396,7 @@ def follow(leaf: Any, label: str, trace: Trace, loans: Loans, memo: Lent | None 
         return bound(first, leaf, loans)
     if isinstance(leaf, Array):
         make_known(leaf)
-        key = pin(leaf.key, trace)
-        serial, name = trace.id.serial, leaf.key.identity
-        if isinstance(name, WeakName):
-            key.identity = name._replace(text=label, serial=serial)
-        else:
-            key.identity = Name(label, serial)
-        return key
+        return pinned(leaf, label, trace)
     if isinstance(leaf, Aval):
         trace.abstract = True
         return pinned_leaf(Name(label, trace.id.serial), leaf, trace)

@@ -17,7 +17,7 @@ from tenferro._runtime import CollectorPaused
 from tenferro.arrays import Array, as_array, is_traced
 from tenferro.arrays.evaluation.evaluate import convert, executable, to_numpy
 from tenferro.arrays.handle.convert import is_operand
-from tenferro.arrays.handle.memo import held_by
+from tenferro.arrays.handle.memo import held_by, is_constant
 from tenferro.backend import select_backend
 from tenferro.backend._options import compiled
 from tenferro.computegraph import (
@@ -73,7 +73,8 @@ def run_or_record(
     looked_at = _looked_at(inputs, stand_ins, reads)
     known = _known(primal, inputs, stand_ins, looked_at)
     if known is None:
-        return pending(emitted())
+        noted = reads is not None or notes is not None
+        return pending(emitted() if noted else _again(kind, primal, inputs, stand_ins, emitted))
     structure, leaves = known
     operands = [held_by(leaf) for leaf in leaves]
     given = len(operands) - len(looked_at)
@@ -162,6 +163,35 @@ def _signature(
         structure, leaves = signature(inputs, primal)
         found = memo.recordings[entry] = structure and Hashed(structure), tuple(leaves)
     return found[0], [*found[1]]
+
+
+def _again(
+    kind: Hashable,
+    primal: Sequence[ValueKey],
+    inputs: Sequence[ValueKey],
+    stand_ins: Sequence[ValueKey] | None,
+    emitted: Callable[[], Sequence[ValueKey]],
+) -> Sequence[ValueKey]:
+    """Emit the derivative that a remembered function asks for, or find that of an earlier call.
+
+    What rules of the user read is not found again: see the head of this file.
+    """
+    memo = inputs[0].memo if inputs else None
+    if memo is None or memo.is_spoiled:
+        return emitted()
+    read = (*primal, *inputs, *(stand_ins or ()))
+    if not all([memo.owns(key) or is_constant(key) for key in read]):
+        return emitted()
+    entry = (kind, *read)
+    found: Sequence[ValueKey] | None = memo.derivatives.get(entry)
+    if found is None:
+        looks = memo.looks
+        found = emitted()
+        structure, leaves = signature((), read)
+        if structure and looks == memo.looks and not memo.is_spoiled:
+            if set(leaves).issuperset(signature((), found)[1]):
+                memo.derivatives[entry] = found
+    return found
 
 
 class Hashed(tuple[Any, ...]):
