@@ -289,8 +289,8 @@ NESTED = [
     gradient_of_a_gradient, gradient_of_a_tangent, directions_that_change,
     a_direction_that_is_a_number, third_derivative, one_function_twice, another_number_of_times,
     an_argument_of_numpy, a_large_argument, an_inner_closure, value_and_aux, another_transform,
-    trees_inside, mapped, mapped_by_the_batch, mapped_beside_shared, mapped_gradients, another_size_of_the_batch,
-    complex_values, nothing_in_it,
+    trees_inside, mapped, mapped_by_the_batch, mapped_beside_shared, mapped_gradients,
+    another_size_of_the_batch, complex_values, nothing_in_it,
 ]  # fmt: skip
 
 
