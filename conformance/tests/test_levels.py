@@ -67,3 +67,12 @@ def test_the_list_for_people_names_the_same(capsys):
     assert main(["levels"]) == 0
     words = capsys.readouterr().out.split()
     assert {f"std::{word}" for word in words} >= {cls.key for cls in STANDARD}
+
+
+def test_what_a_backend_has_to_lower_is_listed(capsys):
+    """`levels --required 1`: `pad` has no decomposition, `softmax` has one."""
+    assert main(["levels", "--required", "1"]) == 0
+    names = {line.split()[0] for line in capsys.readouterr().out.splitlines()}
+    assert "pad" in names
+    assert "softmax" not in names
+    assert "gather" not in names, "it belongs to level 2"

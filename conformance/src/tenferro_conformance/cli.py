@@ -51,6 +51,10 @@ def _parser() -> argparse.ArgumentParser:
     run.set_defaults(command=_run)
     levels = commands.add_parser("levels", help="list the primitives of each level")
     levels.add_argument("--json", action="store_true", help="print JSON instead of text")
+    levels.add_argument(
+        "--required", type=int, metavar="N",
+        help="list the primitives up to level N that have no decomposition, so need a lowering",
+    )  # fmt: skip
     levels.set_defaults(command=_levels)
     matrix = commands.add_parser("matrix", help="primitives × backends, as Markdown")
     matrix.add_argument("reports", nargs="+", type=Path)
@@ -112,8 +116,11 @@ def _repeated(arguments: argparse.Namespace) -> list[str]:
 
 
 def _levels(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
-    from tenferro_conformance.running.levels import levels_as_json, levels_text
+    from tenferro_conformance.running.levels import levels_as_json, levels_text, required_text
 
+    if arguments.required is not None:
+        print(required_text(arguments.required))
+        return 0
     print(levels_as_json() if arguments.json else levels_text())
     return 0
 

@@ -9,10 +9,11 @@ import json
 import textwrap
 
 from tenferro_conformance import SUITE_VERSION
+from tenferro_conformance.running.operations import primitive_of
 from tenferro_conformance.samples import FAMILIES, tables
 from tenferro_conformance.samples.rows import SPECIAL
 
-__all__ = ["levels", "levels_as_json", "levels_text"]
+__all__ = ["levels", "levels_as_json", "levels_text", "required", "required_text"]
 
 _PREFIX = "std::"
 
@@ -25,6 +26,22 @@ def levels() -> dict[int, list[str]]:
             if table.primitive not in SPECIAL:
                 found.setdefault(table.level, []).append(table.primitive)
     return {level: sorted(found[level]) for level in sorted(found)}
+
+
+def required(level: int) -> list[str]:
+    """Return keys of the primitives up to a level that a backend has to lower: they have no
+    decomposition.
+    """
+    keys = [key for least, found in levels().items() if least <= level for key in found]
+    return sorted(key for key in keys if primitive_of(key).decompose is None)
+
+
+def required_text(level: int) -> str:
+    """Return what a backend has to lower, one primitive a line, with what it computes."""
+    return "\n".join(
+        f"{key.removeprefix(_PREFIX):<20} {(primitive_of(key).__doc__ or '').splitlines()[0]}"
+        for key in required(level)
+    )
 
 
 def levels_as_json() -> str:

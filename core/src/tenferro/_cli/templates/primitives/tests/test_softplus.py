@@ -11,7 +11,7 @@ def test_derivatives_of_both_modes_are_those_of_differences():
 
 
 def test_large_numbers_do_not_overflow():
-    """ln(1 + e⁸⁰⁰) = 800 by the lowering for NumPy; the decomposition says infinity."""
+    """ln(1 + e⁸⁰⁰) = 800 by the lowerings; the decomposition says infinity."""
     assert softplus(800.0) == 800.0
 
 

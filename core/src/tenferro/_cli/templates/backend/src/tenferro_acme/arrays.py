@@ -20,6 +20,9 @@ class AcmeArray:
     def __init__(self, data: npt.NDArray[Any]) -> None:
         self.data = data
 
+    def __repr__(self) -> str:
+        return f"AcmeArray({self.data})"
+
     def copy(self) -> AcmeArray:
         """Return an array with memory of its own."""
         return AcmeArray(self.data.copy())
