@@ -69,6 +69,11 @@ SLOW = (
     Slow("plugins/cupy_backend/tests/test_reads_on_cpu.py", 20, "kernels are compiled for the CPU"),
     Slow("plugins/cupy_backend/tests/test_chains_on_cpu.py", 9, "kernels are compiled for the CPU"),
     Slow("plugins/cupy_backend/tests/test_loops_on_cpu.py", 9, "kernels are compiled for the CPU"),
+    Slow(
+        "plugins/cupy_backend/tests/test_element_loops_on_cpu.py",
+        9,
+        "kernels are compiled for the CPU",
+    ),
     Slow("plugins/cupy_backend/tests/test_kit_on_kernels.py", 0, "cases are compiled for the CPU"),
     Slow("plugins/cupy_backend/tests/test_complex_functions.py", 9, "many digits for each number"),
     Slow("plugins/cupy_backend/tests/test_gamma_functions.py", 9, "many digits for each number"),

@@ -16,7 +16,6 @@ from tenferro.computegraph import KeyView, compile_program, materialize_merge
 from tenferro_cupy import plugin
 from tenferro_cupy._backend import CupyBackend
 from tenferro_cupy.lowerings import lowerings
-from tenferro_cupy.plan import chains, loops, regions
 
 
 def _load(name):
@@ -31,9 +30,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # of `on_cpu`, for the stand-in
 fake_cupy = _load("fake_cupy")
 kernel_on_numpy = _load("kernel_on_numpy")
 #: Plans are tested without compiling each kernel for the CPU: `test_kernels_on_cpu.py` does that.
-regions.Region = kernel_on_numpy.RegionOnNumpy
-chains.Chain = kernel_on_numpy.ChainOnNumpy
-loops.Loop = kernel_on_numpy.LoopOnNumpy
+kernel_on_numpy.install()
 fake_cupy.RAW_ON_NUMPY.update(kernel_on_numpy.RAW)
 
 
@@ -47,6 +44,12 @@ def pytest_configure(config):
 def stand_in():
     """The module that defines the stand-in."""
     return fake_cupy
+
+
+@pytest.fixture
+def real(monkeypatch):
+    """Plans of kernels, which the C++ compiler compiles, not of their stand-ins."""
+    kernel_on_numpy.uninstall(monkeypatch)
 
 
 @pytest.fixture

@@ -513,7 +513,9 @@ class _RawModule:
     def get_function(self, name):
         from on_cpu.compiler import compiled
 
-        body = self._code[self._code.index("__device__ inline void tenferro_") :]
+        from tenferro_cupy.kernels.source import header
+
+        body = self._code.partition(header())[2]
         function = compiled((body.rpartition("}  // namespace")[0],))[name]
 
         def launch(grid, block, arguments):

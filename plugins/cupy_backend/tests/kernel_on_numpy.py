@@ -13,9 +13,11 @@ from scipy import special
 from tenferro.backend import LoweringTable
 from tenferro.primitives import Aval, DType
 from tenferro_cupy.kernels.chain import Chain
+from tenferro_cupy.kernels.element_loop import ElementLoop
 from tenferro_cupy.kernels.loop import Loop
 from tenferro_cupy.kernels.region import Region
 from tenferro_cupy.lowerings import lowerings
+from tenferro_cupy.plan import chains, element_loops, loops, regions
 
 _CALL = re.compile(r"(\w+)(?:<(.*?)>)?\(.*\)$")
 
@@ -200,6 +202,10 @@ class LoopOnNumpy(Loop):
         return [np.array(stacks[i] if i >= carried else carry[i]) for i in outputs]
 
 
+class ElementLoopOnNumpy(LoopOnNumpy, ElementLoop):
+    """A loop with elementwise steps, computed in the same way."""
+
+
 def evaluated(member, given_arrays):
     """The results of a region or a view."""
     if member.region is None:
@@ -240,3 +246,24 @@ def exchanged(grid, block, arguments):
 
 
 RAW = {"tenferro_exchanged": exchanged}
+
+#: where plans find the classes of their steps: module, name, class, stand-in
+_CLASSES = (
+    (regions, "Region", Region, RegionOnNumpy),
+    (chains, "Chain", Chain, ChainOnNumpy),
+    (loops, "Loop", Loop, LoopOnNumpy),
+    (element_loops, "ElementLoop", ElementLoop, ElementLoopOnNumpy),
+)
+
+
+def install():
+    """Let plans compute with NumPy instead of compiled kernels."""
+    fake_cupy.RAW_ON_NUMPY.update(RAW)
+    for module, name, _, stand_in in _CLASSES:
+        setattr(module, name, stand_in)
+
+
+def uninstall(monkeypatch):
+    """Let the plans of a test have kernels, not their stand-ins."""
+    for module, name, own, _ in _CLASSES:
+        monkeypatch.setattr(module, name, own)

@@ -13,22 +13,18 @@ os.environ["TENFERRO_CUPY_CACHE"] = ""
 
 import fake_cupy
 import numpy as np
-from kernel_on_numpy import RAW, ChainOnNumpy, LoopOnNumpy, RegionOnNumpy
+from kernel_on_numpy import install
 
 from tenferro._runtime.frozen import replace
 from tenferro.backend import Probe, hookimpl
 from tenferro_cupy import plugin
 from tenferro_cupy._backend import CupyBackend
 from tenferro_cupy.lowerings import lowerings
-from tenferro_cupy.plan import chains, loops, regions
 from tenferro_cupy.profile import PROFILE
 
 __all__ = ["PROFILE", "TENFERRO_PLUGIN"]
 
-regions.Region = RegionOnNumpy
-chains.Chain = ChainOnNumpy
-loops.Loop = LoopOnNumpy
-fake_cupy.RAW_ON_NUMPY.update(RAW)
+install()
 NAME = "cupy_stand_in"
 FAKE = fake_cupy.Fake()
 TENFERRO_PLUGIN = replace(plugin.TENFERRO_PLUGIN, name=NAME, requires_libs=())

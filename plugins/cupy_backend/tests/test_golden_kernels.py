@@ -9,6 +9,12 @@ import pytest
 import read_cases
 
 from tenferro_cupy.kernels.chain_source import Looped, chain_text
+from tenferro_cupy.kernels.element_loop_source import (
+    ElementCall,
+    ElementSteps,
+    Output,
+    element_loop_text,
+)
 from tenferro_cupy.kernels.kernel import Fold, Kernel, Line
 from tenferro_cupy.kernels.layout import layout_of
 from tenferro_cupy.kernels.source import body_text
@@ -101,6 +107,27 @@ LOOPED = Looped(1, ((False,) * 10, (False, False, True, *[False] * 4)))
 CHAINS = {"a chain": None, "a loop": LOOPED}
 
 
+#: carried are a number, a state and the state before; the rate is of the columns, a row is stacked
+STEP = Kernel((F32, F32), (), (Line("mul({0}, {1})", (0, 1), F32),), (2,))
+COUNT = Kernel((F64,), (F64,), (Line("add({0}, {1})", (0, 1), F64),), (2,))
+CALLS = (ElementCall(STEP, (0, 2), (5,)), ElementCall(STEP, (5, 4), (6,)))
+STEPS = ElementSteps(
+    consts=(F32,),
+    carried=(F64, F32, F32),
+    rows=(F32,),
+    calls=(*CALLS, ElementCall(COUNT, (1,), (7,))),
+    next=(7, 6, 2),
+    last=(Output(0, True), Output(1, False), Output(2, False)),
+    stacks=(Output(5, False), Output(1, True)),
+)
+
+
+def text_of_element_loop():
+    strides = [(0, 1), (0, 0), (70, 1), (1, 50), (70, 1)]
+    layout, sizes = layout_of((50, 70), None, strides, 8, False, 1)
+    return f"// an element loop\n// {layout}\n// {sizes}\n{element_loop_text(STEPS, layout)[1]}"
+
+
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_text_is_the_approved_one(name):
     assert text_of(name) == file_of(name).read_text("utf-8")
@@ -111,8 +138,13 @@ def test_the_text_of_a_chain_is_the_approved_one(name):
     assert text_of_chain(CHAINS[name]) == file_of(name).read_text("utf-8")
 
 
+def test_the_text_of_an_element_loop_is_the_approved_one():
+    assert text_of_element_loop() == file_of("an element loop").read_text("utf-8")
+
+
 if __name__ == "__main__":
     for name in KERNELS:
         file_of(name).write_text(text_of(name), "utf-8")
+    file_of("an element loop").write_text(text_of_element_loop(), "utf-8")
     for name, looped in CHAINS.items():
         file_of(name).write_text(text_of_chain(looped), "utf-8")

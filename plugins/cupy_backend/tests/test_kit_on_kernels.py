@@ -10,14 +10,10 @@ import pytest
 from on_cpu import compiler
 
 from tenferro import primitives as tp
-from tenferro_cupy.kernels.chain import Chain
 from tenferro_cupy.kernels.expressions import FOLDS, dtypes_of
-from tenferro_cupy.kernels.loop import Loop
 from tenferro_cupy.kernels.modules import Modules
 from tenferro_cupy.kernels.reads.table import READS
-from tenferro_cupy.kernels.region import Region
 from tenferro_cupy.kernels.source import translation_unit
-from tenferro_cupy.plan import chains, loops, regions
 
 pytest.importorskip("tenferro_conformance")
 pytestmark = pytest.mark.skipif(compiler.COMPILER is None, reason="there is no C++ compiler")
@@ -49,11 +45,8 @@ def read_by_a_kernel(r):
 
 
 @pytest.fixture
-def loaded(monkeypatch):
-    """Plans of kernels, not of their stand-ins; the texts of those that run."""
-    monkeypatch.setattr(regions, "Region", Region)
-    monkeypatch.setattr(chains, "Chain", Chain)
-    monkeypatch.setattr(loops, "Loop", Loop)
+def loaded(real, monkeypatch):
+    """The texts of the kernels that run."""
     texts, load = {}, Modules._load
 
     def noted(modules, name, body):

@@ -47,10 +47,11 @@ def recurrence(shape):
     return tn.value_and_grad(lambda x: w.loss(np, x, steps)), (x,)
 
 
-def recurrence_as_scan():
+def recurrence_as_scan(size):
     from benchmarks import w04_recurrence as w
 
-    x, steps = w.inputs(((10,), 60))
+    _, steps = w.inputs(((10,), 60))
+    x = np.linspace(0.5, 1.5, size)
     return tn.value_and_grad(lambda x: w.scanned_loss(np, tn.scan, x, steps)), (x,)
 
 
@@ -74,7 +75,8 @@ WORKLOADS = {
     "W3": elementwise,
     "W4 shape (), 60 steps": lambda: recurrence(()),
     "W4 shape (10,), 60 steps": lambda: recurrence((10,)),
-    "W4 as scan, 60 steps": recurrence_as_scan,
+    "W4 as scan, 60 steps": lambda: recurrence_as_scan(10),
+    "W4 as scan, shape (5000,)": lambda: recurrence_as_scan(5000),
     "W7 12 steps": heat,
     "W7 as scan, 12 steps": heat_as_scan,
 }

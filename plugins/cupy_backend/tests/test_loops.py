@@ -40,10 +40,19 @@ def test_other_steps_leave_a_loop_to_python(step, first, make_backend):
     np.testing.assert_allclose(tn.jit(function, backend=make_backend())(ROWS), want, rtol=1e-12)
 
 
-def test_large_values_leave_a_loop_to_python(make_backend):
-    """One block of threads would be slow"""
+@pytest.mark.parametrize(
+    "step", [lambda c, _: (np.sin(c) - np.mean(c), None), lambda c, _: (np.roll(c, 1) * c, None)]
+)
+def test_large_values_leave_a_loop_to_python(step, make_backend):
+    """One block of threads would be slow, and an element needs others"""
+    function = lambda x: tn.scan(step, x, length=5)[0]  # noqa: E731
+    assert len(launches(function, make_backend(), LARGE)) >= 5
+
+
+def test_elementwise_steps_of_large_values_are_one_launch(make_backend):
+    """Each thread computes one element of all steps"""
     function = lambda x: tn.scan(lambda c, _: (np.sin(c), None), x, length=5)[0]  # noqa: E731
-    assert len(launches(function, make_backend(), LARGE)) == 5
+    assert launches(function, make_backend(), LARGE) == ["kernel"]
 
 
 def test_a_loop_in_a_loop_is_one_launch_a_step(make_backend):

@@ -6,10 +6,6 @@ from on_cpu import compiler
 
 import tenferro as tn
 from tenferro_cupy.kernels import loop
-from tenferro_cupy.kernels.chain import Chain
-from tenferro_cupy.kernels.loop import Loop
-from tenferro_cupy.kernels.region import Region
-from tenferro_cupy.plan import chains, loops, regions
 
 pytestmark = pytest.mark.skipif(compiler.COMPILER is None, reason="there is no C++ compiler")
 C = np.linspace(-1.0, 1.0, 12).reshape(3, 4)
@@ -54,14 +50,6 @@ def scanned(name, rows=ROWS):
     return lambda rows: tn.scan(function, first, rows, **options)
 
 
-@pytest.fixture
-def real(monkeypatch):
-    """Plans of kernels, not of their stand-ins."""
-    monkeypatch.setattr(regions, "Region", Region)
-    monkeypatch.setattr(chains, "Chain", Chain)
-    monkeypatch.setattr(loops, "Loop", Loop)
-
-
 def leaves(values):
     if isinstance(values, (tuple, list)):
         return [leaf for value in values for leaf in leaves(value)]
@@ -100,7 +88,7 @@ def test_rows_may_be_views(real, make_backend, interpreted):
 
 def test_a_long_loop_is_several_launches(real, make_backend, interpreted, monkeypatch):
     """Carried values and rows go on where the launch before ended"""
-    monkeypatch.setattr(loop, "_MAX_STEPS", 3)
+    monkeypatch.setattr(loop, "MAX_STEPS", 3)
     names = check(scanned("sums"), make_backend(), interpreted(make_backend()), ROWS)
     assert sum(name.startswith("tenferro_chain") for name in names) == 3
 

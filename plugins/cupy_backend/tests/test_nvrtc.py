@@ -8,6 +8,12 @@ import pytest
 import read_cases
 
 from tenferro_cupy.kernels.chain_source import Looped, chain_text, link_parameters
+from tenferro_cupy.kernels.element_loop_source import (
+    ElementCall,
+    ElementSteps,
+    Output,
+    element_loop_text,
+)
 from tenferro_cupy.kernels.kernel import Fold, Kernel, Line
 from tenferro_cupy.kernels.layout import layout_of
 from tenferro_cupy.kernels.source import body_text, kernel_name, translation_unit
@@ -70,12 +76,25 @@ def looped(links):
     return chain_text(links, Looped(1, tuple(moves)))
 
 
+def element_loop(dtype, layout):
+    """A loop that multiplies what it carries by an array and by a row, in one of the layouts."""
+    times = Kernel((dtype, dtype), (), (Line("mul({0}, {1})", (0, 1), dtype),), (2,))
+    calls = (ElementCall(times, (0, 1), (3,)), ElementCall(times, (3, 2), (4,)))
+    last, stacks = (Output(0, False),), (Output(3, False), Output(1, True))
+    steps = ElementSteps((dtype,), (dtype,), (dtype,), calls, (4,), last, stacks)
+    shape, _, strides = layout
+    return element_loop_text(steps, layout_of(shape, None, [*strides, strides[0]], 8, False, 1)[0])
+
+
 @functools.cache
 def program(dtypes):
     names = read_cases.TYPICAL if dtypes == TYPICAL else read_cases.ROWS
     made = [*operations(dtypes), *reductions(dtypes), *reads(names)]
     texts = dict([(kernel_name(*pair), body_text(*pair)) for pair in made])
     texts |= dict([chain_text(links) for links in chains(dtypes[:2])])
+    maps = [layout for layout in LAYOUTS if layout[1] is None]
+    numbers = [dtype for dtype in dtypes if dtype != "bool"]
+    texts |= dict([element_loop(dtype, layout) for dtype in numbers for layout in maps])
     texts |= dict([looped(tuple(reads(read_cases.TYPICAL[:2])))])
     return translation_unit(*texts.values()), list(texts)
 

@@ -72,7 +72,7 @@ def _thunk(name, parameters):
         f"*({t.replace('const ', '')}*)on_cpu::arguments[{i}]"
         for i, t in enumerate(_types(parameters))
     )
-    meets = "false" if "_map_" in name else "true"
+    meets = "false" if "_map_" in name or "_elements_" in name else "true"
     return (
         f"static void {name}_once() {{ {name}({given}); }}\n"
         f'extern "C" void {name}_run(void** a, unsigned x, unsigned y, unsigned threads) {{\n'

@@ -24,11 +24,13 @@ class Member(NamedTuple):
     call       the region, or the function that makes the view
     operands   slots that are read
     targets    slots that are written
+    view       the primitive that makes the view; None for a region
     """
 
     call: Region | Callable[..., Sequence[Any]]
     operands: tuple[int, ...]
     targets: tuple[int, ...]
+    view: type | None = None
 
     @property
     def region(self) -> Region | None:
@@ -65,7 +67,7 @@ class Chain:
         slots = dict(zip(self.operands, operands, strict=True))
         links: list[Link] = []
         arguments: list[Any] = []
-        for call, reads, targets in self.members:
+        for call, reads, targets, _ in self.members:
             given = [slots[i] for i in reads]
             if isinstance(call, Region):
                 walked = walkable(given)

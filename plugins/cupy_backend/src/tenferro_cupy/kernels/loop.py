@@ -20,10 +20,10 @@ from tenferro_cupy.kernels.kernel import Kernel
 from tenferro_cupy.kernels.modules import Modules
 from tenferro_cupy.kernels.region import Region, walkable
 
-__all__ = ["Loop", "Stepping"]
+__all__ = ["MAX_STEPS", "Loop", "Place", "Stepping", "first_row"]
 
 #: A longer loop is several launches, so that no launch takes long.
-_MAX_STEPS = 1 << 14
+MAX_STEPS = 1 << 14
 
 
 class Stepping(NamedTuple):
@@ -73,17 +73,25 @@ class Loop:
         structure, looped = tuple(run.links), Looped(run.before, tuple(run.moves))
         function = self.modules.loaded((structure, looped), lambda: chain_text(structure, looped))
         length = self.stepping.length
-        for begin in range(0, length, _MAX_STEPS):
-            bounds = (np.int64(begin), np.int64(min(begin + _MAX_STEPS, length)))
+        for begin in range(0, length, MAX_STEPS):
+            bounds = (np.int64(begin), np.int64(min(begin + MAX_STEPS, length)))
             function((1, 1), (CHAIN_BLOCK,), (*run.arguments, *bounds))
         return run.outputs()
 
 
-class _Place(NamedTuple):
+class Place(NamedTuple):
     """An array, and how many elements its place moves on with each step."""
 
     array: Any
     row: int = 0
+
+
+def first_row(array: Any, stepping: Stepping) -> Place:
+    """Return the row of the first step, of an array with a row for each."""
+    row: int = array.strides[0] // array.itemsize
+    if stepping.reverse:
+        return Place(array[stepping.length - 1], -row)
+    return Place(array[0], row)
 
 
 class _Run:
@@ -94,20 +102,20 @@ class _Run:
         self.stepping = loop.stepping
         self.operands = operands
         self.cupy = loop.modules.cupy
-        self.slots = {slot: _Place(array) for slot, array in loop.literals.items()}
+        self.slots = {slot: Place(array) for slot, array in loop.literals.items()}
         self.views_of_carried: set[int] = set()  # slots in memory that a step overwrites
         self.links: list[Any] = []
         self.moves: list[tuple[bool, ...]] = []
         self.arguments: list[Any] = []
         self.before = 0
         self.carry: list[Any] = []
-        self.stacks: dict[int, _Place] = {}  # number of a result → its first row
+        self.stacks: dict[int, Place] = {}  # number of a result → its first row
         self.whole: dict[int, Any] = {}  # number of a result → all of its rows
 
     def build(self) -> None:
         """Make all links."""
         self._begin()
-        for call, reads, targets in self.loop.members:
+        for call, reads, targets, _ in self.loop.members:
             if isinstance(call, Region):
                 results = [self._memory(slot, x) for slot, x in self._allocated(call, targets)]
                 self._link(call, [self.slots[i] for i in reads], results)
@@ -125,9 +133,9 @@ class _Run:
     def _begin(self) -> None:
         """Give slots to the operands, copy the first carried values, allocate stacks."""
         consts, carried = self.stepping.consts, self.stepping.carried
-        self.slots.update({i: _Place(x) for i, x in enumerate(self.operands[:consts])})
+        self.slots.update({i: Place(x) for i, x in enumerate(self.operands[:consts])})
         for i, x in enumerate(self.operands[consts : consts + carried], consts):
-            self.slots[i] = self._copied(_Place(x))
+            self.slots[i] = self._copied(Place(x))
             self.views_of_carried.add(i)
             self.carry.append(self.slots[i].array)
         self.before = len(self.links)
@@ -140,25 +148,21 @@ class _Run:
                 self.whole[number] = self.cupy.empty(shape, aval.dtype.name)
                 self.stacks[number] = self._first_row(self.whole[number])
 
-    def _first_row(self, array: Any) -> _Place:
-        """Return the row of the first step."""
-        row: int = array.strides[0] // array.itemsize
-        if self.stepping.reverse:
-            return _Place(array[self.stepping.length - 1], -row)
-        return _Place(array[0], row)
+    def _first_row(self, array: Any) -> Place:
+        return first_row(array, self.stepping)
 
     def _allocated(self, region: Region, targets: Sequence[int]) -> list[tuple[int, Any]]:
         return [*zip(targets, region.allocated(), strict=True)]
 
-    def _memory(self, slot: int, own: Any) -> _Place:
+    def _memory(self, slot: int, own: Any) -> Place:
         """Return where a region writes a value: into its row, if it has one."""
         found = [self.stacks[n] for n in self.stacks if self.stepping.results[n] == slot]
-        return found[0] if found else _Place(own)
+        return found[0] if found else Place(own)
 
     def _view(self, call: Any, operand: int, target: int) -> None:
         place = self.slots[operand]
         (array,) = call(place.array)
-        self.slots[target] = _Place(array, place.row)
+        self.slots[target] = Place(array, place.row)
         if operand in self.views_of_carried:
             self.views_of_carried.add(target)
 
@@ -179,23 +183,23 @@ class _Run:
             value = self.slots[slot]
             if slot in self.views_of_carried:
                 value = self._copied(value)
-            copies.append((value, _Place(memory)))
+            copies.append((value, Place(memory)))
         for value, place in copies:
             self._copied(value, place)
 
-    def _copied(self, value: _Place, place: _Place | None = None) -> _Place:
+    def _copied(self, value: Place, place: Place | None = None) -> Place:
         """Add a link that copies an array."""
         dtype = value.array.dtype.name
         region = Region(self.loop.modules, _copy_of(dtype), value.array.shape, None, ())
-        found = place or _Place(self.cupy.empty(region.shape, dtype))
+        found = place or Place(self.cupy.empty(region.shape, dtype))
         self._link(region, [value], [found])
         return found
 
-    def _link(self, region: Region, given: Sequence[_Place], results: Sequence[_Place]) -> None:
+    def _link(self, region: Region, given: Sequence[Place], results: Sequence[Place]) -> None:
         """Add a link; a pointer that moves is followed by how far it moves."""
         link = region.link([place.array for place in given])
-        constants = [_Place(number) for number in region.constants]
-        integers = [_Place(number) for number in link.integers]
+        constants = [Place(number) for number in region.constants]
+        integers = [Place(number) for number in link.integers]
         places = [*given, *constants, *results, *integers]
         self.links.append((link.kernel, link.layout))
         self.moves.append(tuple([place.row != 0 for place in places]))

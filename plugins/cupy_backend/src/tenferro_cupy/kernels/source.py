@@ -16,8 +16,9 @@ from tenferro_cupy.kernels.layout import BLOCK, Layout
 from tenferro_cupy.kernels.reads.read import Names
 
 __all__ = [
-    "Parameter", "accumulation", "body_text", "element_text", "fold_type", "header", "indented",
-    "kernel_name", "map_loop", "parameters", "threads_of_one_result", "translation_unit",
+    "Parameter", "accumulation", "body_text", "coordinates", "element_call", "element_text",
+    "fold_type", "header", "indented", "kernel_name", "map_loop", "offset", "parameters",
+    "strides_of", "threads_of_one_result", "translation_unit",
 ]  # fmt: skip
 
 _HEADERS = (
@@ -84,13 +85,18 @@ def _integers(kernel: Kernel, layout: Layout) -> list[str]:
     names = ["results", "length", "lanes"] if kernel.folds else ["count"]
     names += [f"kept{j}" for j in range(1, layout.kept)]
     names += [f"reduced{j}" for j in range(1, layout.reduced)]
-    for i, access in enumerate(layout.access):
-        if access == "strided":
-            names += [f"s{i}_{j}" for j in range(layout.kept + layout.reduced)]
+    names += strides_of(layout)
     for read, given in zip(kernel.reads, _reads(kernel, layout), strict=True):
         names += [given.number(m) for m in range(read.numbers)]
         names += [given.stride(j, d) for j, rank in enumerate(read.ranks) for d in range(rank)]
     return names
+
+
+def strides_of(layout: Layout) -> list[str]:
+    """Return the names of the strides of arrays that are walked by strides."""
+    axes = range(layout.kept + layout.reduced)
+    strided = [i for i, access in enumerate(layout.access) if access == "strided"]
+    return [f"s{i}_{j}" for i in strided for j in axes]
 
 
 def _reads(kernel: Kernel, layout: Layout) -> list[Names]:
@@ -157,7 +163,12 @@ def element_text(kernel: Kernel, name: str) -> str:
 def _call(kernel: Kernel, name: str, read: list[str], kept: list[str]) -> str:
     constants = [f"k{i}" for i in range(len(kernel.constants))]
     reads = [f"r{k}" for k in range(len(kernel.reads))]
-    return f"{name}_element({', '.join([*read, *constants, *reads, *kept])});"
+    return element_call(name, [*read, *constants, *reads, *kept])
+
+
+def element_call(name: str, given: list[str]) -> str:
+    """Return the call of the function of one element."""
+    return f"{name}_element({', '.join(given)});"
 
 
 # ---- maps ----------------------------------------------------------------------------------------
@@ -180,9 +191,9 @@ def map_loop(kernel: Kernel, layout: Layout, name: str) -> list[str]:
         lines += _packed_loop(kernel, layout, name, f"count / {layout.vector}", [])
         begin = f"count / {layout.vector} * {layout.vector} + first"
     lines.append(f"for ({index} i = {begin}; i < count; i += step) {{")
-    lines += indented(_places(layout, "i", "kept", 0, layout.kept))
+    lines += indented(coordinates(layout))
     lines += indented(_read_lines(kernel, layout))
-    read = [f"in{i}[{_at(layout, i, 'i')}]" for i in range(len(kernel.operands))]
+    read = [f"in{i}[{offset(layout, i, 'i')}]" for i in range(len(kernel.operands))]
     kept = [f"out{i}[i]" for i in range(len(kernel.outputs))]
     return [*lines, f"  {_call(kernel, name, read, kept)}", "}"]
 
@@ -226,7 +237,12 @@ def _places(layout: Layout, index: str, group: str, first: int, count: int) -> l
     return [*lines, f"const {layout.integer} c{first} = {rest};"]
 
 
-def _at(layout: Layout, array: int, linear: str) -> str:
+def coordinates(layout: Layout) -> list[str]:
+    """Return declarations of the position of element ``i`` of a map along each axis."""
+    return _places(layout, "i", "kept", 0, layout.kept)
+
+
+def offset(layout: Layout, array: int, linear: str) -> str:
     """Return the offset of the current element in an array."""
     access = layout.access[array]
     if access != "strided":
@@ -312,7 +328,7 @@ def accumulation(kernel: Kernel, layout: Layout, name: str) -> list[str]:
     lines += indented(_read_lines(kernel, layout))
     lines += [f"  {c_type(kernel.dtype(f.value))} y{i};" for i, f in enumerate(kernel.folds)]
     arrays = len(kernel.operands)
-    read = [f"in{i}[{_at(layout, i, 'r')}]" for i in range(arrays)]
-    kept = [f"out{i}[{_at(layout, arrays + i, 'r')}]" for i in range(len(kernel.outputs))]
+    read = [f"in{i}[{offset(layout, i, 'r')}]" for i in range(arrays)]
+    kept = [f"out{i}[{offset(layout, arrays + i, 'r')}]" for i in range(len(kernel.outputs))]
     kept += [f"y{i}" for i in _folds(kernel)]
     return [*lines, f"  {_call(kernel, name, read, kept)}", *[f"  {x}" for x in folded], "}"]

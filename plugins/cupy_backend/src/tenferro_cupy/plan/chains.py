@@ -28,15 +28,23 @@ from tenferro_cupy.plan.regions import alone
 from tenferro_cupy.plan.step import Step
 
 __all__ = [
-    "MAX_BYTES_OF_ARGUMENTS", "MAX_ELEMENTS", "MAX_REGIONS", "bytes_of_arguments", "chained",
-    "is_view", "member_of", "small_region",
+    "MAX_BYTES_OF_ARGUMENTS",
+    "MAX_ELEMENTS",
+    "MAX_REGIONS",
+    "VIEWS",
+    "bytes_of_arguments",
+    "chained",
+    "is_view",
+    "member_of",
+    "small_region",
 ]  # fmt: skip
 
 MAX_ELEMENTS = 1 << 12  # eight for each thread of the block
 _MAX_VISITS = 1 << 18  # elements of a region times the elements that its reads look at
 MAX_REGIONS = 32
 MAX_BYTES_OF_ARGUMENTS = 4000  # a launch takes 4 KiB
-_VIEWS = (BroadcastInDim, Transpose, Slice, Reverse, Reshape)
+#: They make a view of their operand; a reshape may copy it.
+VIEWS = (BroadcastInDim, Transpose, Slice, Reverse, Reshape)
 
 
 def chained(
@@ -162,13 +170,14 @@ def is_view(step: Step, dense: Set[int]) -> bool:
     """Return True if a step makes a view of memory that need not be filled yet."""
     if type(step.operation) is Reshape:  # of other arrays than row-major ones it is a copy
         return step.operands[0] in dense
-    return type(step.operation) in _VIEWS
+    return type(step.operation) in VIEWS
 
 
 def member_of(step: Step) -> Member:
     """Return a region or a view as a member of a chain."""
     assert step.run is not None
-    return Member(step.run, step.operands, step.targets)
+    view = None if isinstance(step.operation, Region) else type(step.operation)
+    return Member(step.run, step.operands, step.targets, view)
 
 
 def bytes_of_arguments(region: Region) -> int:

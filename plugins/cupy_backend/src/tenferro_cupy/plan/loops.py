@@ -1,7 +1,8 @@
-"""Loops whose body is one chain run in one launch.
+"""Loops that run in one launch: those with elementwise steps, and those whose body is one chain.
 
-The body must consist of small regions and views of what they read; anything else, such as a
-product of matrices, leaves the loop to Python. Read next: ``bodies.py``.
+The body must consist of small regions and views of what they read, unless it is elementwise;
+anything else, such as a product of matrices, leaves the loop to Python. Read next:
+``element_loops.py``, ``bodies.py``.
 """
 
 from __future__ import annotations
@@ -22,23 +23,29 @@ from tenferro_cupy.plan.chains import (
     member_of,
     small_region,
 )
+from tenferro_cupy.plan.element_loops import element_loop_of
 from tenferro_cupy.plan.planned import Plan, constants_of
 
 __all__ = ["loop_of"]
 
 
 def loop_of(op: Scan, plan: Plan, modules: Modules) -> Loop | None:
-    """Return a loop over a planned body as one launch; None if the body has other steps."""
+    """Return a loop over a planned body as one launch; None if no launch can hold the body."""
     results = plan.program.outputs
     avals = [plan.program.avals[i] for i in results]
-    if op.offload is not None or any(aval.size > MAX_ELEMENTS for aval in avals):
-        return None
-    members = _members(op, plan, modules)
-    if members is None or not _fits(members, avals):
+    if op.offload is not None:
         return None
     stepping = Stepping(
         op.consts, op.carried, op.length, op.reverse, tuple(results), tuple(op.outputs)
     )
+    elementwise = element_loop_of(op, plan, stepping, modules)
+    if elementwise is not None:
+        return elementwise
+    if any(aval.size > MAX_ELEMENTS for aval in avals):
+        return None
+    members = _members(op, plan, modules)
+    if members is None or not _fits(members, avals):
+        return None
     literals = {slot: value for slot, value in enumerate(plan.slots) if value is not None}
     return Loop(modules, members, stepping, literals, avals)
 
