@@ -27,12 +27,13 @@ from tenferro.arrays.functions.rounding import floor
 from tenferro.arrays.functions.structural import stack
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
-from tenferro.arrays.promotion.broadcast import cast, floating
+from tenferro.arrays.promotion.broadcast import cast, double_if_exact
 from tenferro.primitives import (
     DTypeMismatchError,
     InvalidParameterError,
     ShapeMismatchError,
     int64,
+    promote_dtypes,
 )
 from tenferro.primitives._boundary import publish as _publish
 from tenferro.primitives.structural import stop_gradient
@@ -95,7 +96,8 @@ def map_coordinates(
     array([1.  , 2.25])
     """
     image = _image("map_coordinates", input)
-    places = floating(coordinates)
+    places = double_if_exact(coordinates)
+    places = cast(places, promote_dtypes(places.dtype, image.dtype.real_dtype))
     kind = _option("mode", mode, _MODES)
     _option("order", order, (0, 1, 3))
     if not places.ndim or places.shape[0] != image.ndim or 0 in image.shape:

@@ -18,9 +18,15 @@ from tenferro.arrays.functions.indexing import take
 from tenferro.arrays.functions.padding import pad
 from tenferro.arrays.functions.ranges import arange
 from tenferro.arrays.functions.rearranging import flip
+from tenferro.arrays.functions.rounding import rint
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
-from tenferro.arrays.promotion.broadcast import broadcast_shapes, cast, floating, normalize_axes
+from tenferro.arrays.promotion.broadcast import (
+    broadcast_shapes,
+    cast,
+    double_if_exact,
+    normalize_axes,
+)
 from tenferro.primitives import InvalidParameterError, ShapeMismatchError, int64, promote_dtypes
 from tenferro.primitives.contraction import dot_general
 
@@ -36,6 +42,8 @@ def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Ar
     in1: [*s]   in2: [*t]   →   z: [*(s + t - 1)] for the mode "full", [*s] for "same", the parts
     where one operand overlaps the other wholly for "valid"
 
+    The dtype is that of the operands, also for a transform: integers are rounded.
+
     Raises       ShapeMismatchError, InvalidParameterError.
 
     >>> from tenferro.signal import convolve
@@ -49,8 +57,11 @@ def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Ar
     if _known("convolve", "method", method, _METHODS) == "auto":
         method = "fft" if _is_large(a, b) else "direct"
     if method == "fft":
-        return fftconvolve(a, b, mode)
+        found = fftconvolve(a, b, mode)
+        return found if a.dtype.is_inexact else cast(rint(found), a.dtype)
     shapes = a.shape, b.shape
+    if a.dtype.is_bool:
+        return convolve(cast(a, int64), cast(b, int64), mode, method) != 0
     long, short = (a, b) if a.size >= b.size else (b, a)
     return _part("convolve", _full(long, short), shapes, range(a.ndim), mode)
 
@@ -79,7 +90,7 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Arr
     a, b = _pair("fftconvolve", in1, in2)
     _known("fftconvolve", "mode", mode, _MODES)
     places = normalize_axes(axes, a.ndim, "fftconvolve")
-    a, b = floating(a), floating(b)
+    a, b = double_if_exact(a), double_if_exact(b)
     others = [d for d in range(a.ndim) if d not in places]
     broadcast_shapes(
         tuple([a.shape[d] for d in others]), tuple([b.shape[d] for d in others]),
@@ -115,7 +126,6 @@ def _pair(function: str, in1: Any, in2: Any) -> tuple[Array, Array]:
         )  # fmt: skip
         raise at_user_line(error)
     dtype = promote_dtypes(a.dtype, b.dtype)
-    dtype = int64 if dtype.is_bool else dtype
     return cast(a, dtype), cast(b, dtype)
 
 

@@ -27,7 +27,7 @@ from tenferro.arrays.functions.moments import cov, mean, var
 from tenferro.arrays.functions.reduction import max as _max
 from tenferro.arrays.functions.reduction import sum as _sum
 from tenferro.arrays.functions.structural import concatenate
-from tenferro.arrays.handle.array import Array
+from tenferro.arrays.handle.array import Array, evaluable
 from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import cast, common_dtype
 from tenferro.primitives import (
@@ -186,9 +186,19 @@ def _given(
             known = ", ".join(names) or "no option"
             raise at_user_line(_unknown(function, f"option of {metric}", name, known))
     given = {name: value for name, value in options.items() if value is not None}
-    if metric == "minkowski" and not given.get("p", 2) > 0:
-        raise at_user_line(_unknown(function, "order p", given["p"], "a positive number"))
+    if "p" in given:
+        _require_order(function, given["p"])
     return given
+
+
+def _require_order(function: str, p: Any) -> None:
+    """Check that an order is one number, and that it is positive if its value is known."""
+    order = as_array(p)
+    is_number = not order.ndim and not order.dtype.is_complex
+    if is_number and evaluable(order.key):
+        is_number = float(order._concrete("the order")) > 0
+    if not is_number:
+        raise at_user_line(_unknown(function, "order p", p, "a positive number"))
 
 
 def _require_weights(function: str, w: Any, coordinates: int) -> None:
@@ -249,12 +259,21 @@ def _chebyshev(u: Array, v: Array, w: Any = None) -> Array:
 
 
 def _minkowski(u: Array, v: Array, p: Any = 2, w: Any = None) -> Array:
+    if isinstance(p, Array):  # a derivative by the order needs its powers, whatever its value is
+        order, is_chebyshev = cast(p, u.dtype), equal(p, inf)
+        finite = _of_order(u, v, where(is_chebyshev, 1, order), w)
+        found: Array = where(is_chebyshev, _chebyshev(u, v, w), finite)
+        return found
     if p == inf:
         return _chebyshev(u, v, w)
     if p == 1:
         return _cityblock(u, v, w)
-    powers = _squared(u, v, w) if p == 2 else _sum(_weighted(_root(_abs(u - v), p), w), -1)
-    return _root(powers, 1 / p)
+    return _euclidean(u, v, w) if p == 2 else _of_order(u, v, p, w)
+
+
+def _of_order(u: Array, v: Array, p: Any, w: Any) -> Array:
+    """Return (Σ w |u - v|^p)^(1/p)."""
+    return _root(_sum(_weighted(_root(_abs(u - v), p), w), -1), 1 / p)
 
 
 def _cosine(u: Array, v: Array, w: Any = None) -> Array:

@@ -155,6 +155,13 @@ def test_unwrap_takes_differences_in_the_dtype(dtype):
     np.testing.assert_allclose(np.unwrap(tn.asarray(x)), np.unwrap(x), rtol=1e-6)
 
 
+def test_unwrap_has_a_derivative_by_the_period():
+    """x = 2.5 k with period 3 becomes 2.5 k - 3 k: each step loses one period."""
+    k = np.arange(4.0)
+    found = tn.jacobian(lambda p: np.unwrap(tn.asarray(2.5 * k), period=p))(3.0)
+    np.testing.assert_array_equal(found, -k)
+
+
 @pytest.mark.parametrize("function", [np.remainder, np.floor_divide, np.divmod])
 @pytest.mark.parametrize(
     "x, n",

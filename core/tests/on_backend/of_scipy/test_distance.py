@@ -45,6 +45,23 @@ def test_every_order_of_minkowski(p):
         np.testing.assert_allclose(ours.cdist(A, B, "minkowski", p=p, **given), want, atol=1e-13)
 
 
+@pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 3.0])
+def test_derivatives_by_the_order_of_minkowski(p):
+    """twice, against differences; also at orders whose distances need no powers"""
+    for given in ({}, {"w": W}):
+        tn.check_grads(lambda p, given=given: ours.cdist(A, B, "minkowski", p=p, **given), (p,))
+
+
+def test_orders_of_minkowski_known_later():
+    """jit and vmap take the order as an argument, the largest distance among them"""
+    orders = np.array([1.0, 2.0, 3.5, np.inf])
+    want = [theirs.pdist(A, "minkowski", p=p) for p in orders]
+    found = tn.vmap(lambda p: ours.pdist(A, "minkowski", p=p))(orders)
+    np.testing.assert_allclose(found, want, rtol=1e-13)
+    at_inf = tn.value_and_grad(lambda p: np.sum(ours.pdist(A, "minkowski", p=p)))(np.inf)
+    np.testing.assert_allclose(at_inf, (np.sum(want[-1]), 0), rtol=1e-13)
+
+
 def test_the_covariance_of_one_coordinate_is_a_matrix():
     a, b = A[:, :1], B[:, :1]
     np.testing.assert_allclose(
@@ -121,6 +138,7 @@ REFUSED = {
     "a name": (lambda: ours.pdist(A, "far"), tn.InvalidParameterError),
     "an option": (lambda: ours.pdist(A, "cosine", p=2), tn.InvalidParameterError),
     "an order": (lambda: ours.pdist(A, "minkowski", p=0), tn.InvalidParameterError),
+    "several orders": (lambda: ours.pdist(A, "minkowski", p=[1, 2]), tn.InvalidParameterError),
     "not of pairs": (lambda: ours.squareform(np.ones(4)), tn.ShapeMismatchError),
 }
 

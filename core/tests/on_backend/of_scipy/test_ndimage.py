@@ -36,6 +36,14 @@ def test_values_are_scipys(mode, order):
         np.testing.assert_allclose(ours.map_coordinates(x, at, **given), want, atol=close)
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u1", "f2", "f4"])
+def test_narrow_coordinates_lose_no_digits(dtype):
+    """The weights have the precision of the elements."""
+    x, at = rng.normal(size=20), np.array([[3, 0, 11]], dtype)
+    want = theirs.map_coordinates(x, at.astype(float))
+    np.testing.assert_allclose(ours.map_coordinates(x, at), want, rtol=1e-13)
+
+
 @pytest.mark.parametrize("n", [2, 3, 8])
 @pytest.mark.parametrize(
     "mode, edge", [("reflect", "symmetric"), ("mirror", "reflect"), ("grid-wrap", "wrap")]

@@ -45,6 +45,17 @@ def test_convolutions_are_scipys(function, dtype):
             np.testing.assert_allclose(got, want, **close)
 
 
+@pytest.mark.parametrize("method", ["direct", "fft"])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int64"])
+def test_exact_dtypes_are_scipys(dtype, method):
+    """Integers stay integers; of truth it is whether any product is true (SciPy rounds there)"""
+    a, b = (np.array(x).astype(dtype) for x in ([[1, 0, 2], [3, 0, 1]], [[0, 1], [2, 1]]))
+    for name in ("convolve", "correlate"):
+        want = getattr(theirs, name)(a.astype(int), b.astype(int)).astype(dtype)
+        np.testing.assert_array_equal(getattr(ours, name)(a, b, method=method), want, strict=True)
+    assert ours.fftconvolve(a, b).dtype == "float64"
+
+
 @pytest.mark.parametrize("function", CONVOLUTIONS)
 def test_derivatives_of_convolutions(function):
     """by both operands, twice, and in vmap and jit"""

@@ -116,11 +116,15 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * p
 
 
 def _jumps(step: Array, period: Any, discont: Any, whole: bool) -> Array:
-    """Return the correction of each step, which does not vary with the step."""
+    """Return the correction of each step: a multiple of the period, constant in the step."""
     half = period // 2 if whole else period / 2
     wrapped = FUNCTIONS["remainder"](step + half, period) - half
     if not whole or period % 2 == 0:
         at_edge = FUNCTIONS["logical_and"](wrapped == -half, step > 0)
         wrapped = FUNCTIONS["where"](at_edge, half, wrapped)
     small = FUNCTIONS["absolute"](step) < discont
-    return stop_gradient(FUNCTIONS["where"](small, 0, wrapped - step))  # type: ignore[no-any-return]
+    jumps: Array = stop_gradient(FUNCTIONS["where"](small, 0, wrapped - step))
+    if isinstance(period, Array):
+        turns = FUNCTIONS["rint"](jumps / stop_gradient(period))
+        jumps = jumps + turns * (period - stop_gradient(period))
+    return jumps
