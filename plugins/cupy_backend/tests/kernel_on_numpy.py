@@ -11,7 +11,7 @@ import numpy as np
 from scipy import special
 
 from tenferro.backend import LoweringTable
-from tenferro.primitives import Aval, DType
+from tenferro.primitives import Aval
 from tenferro_cupy.kernels.chain import Chain
 from tenferro_cupy.kernels.element_loop import ElementLoop
 from tenferro_cupy.kernels.loop import Loop
@@ -20,10 +20,6 @@ from tenferro_cupy.lowerings import lowerings
 from tenferro_cupy.plan import chains, element_loops, loops, regions
 
 _CALL = re.compile(r"(\w+)(?:<(.*?)>)?\(.*\)$")
-
-
-def _converted(x, dtype):
-    return x.astype(bool if dtype == "bool" else DType.of(dtype).name)
 
 
 def _by_squaring(x, n):
@@ -95,8 +91,8 @@ FUNCTIONS = {
     "bit_and": np.bitwise_and, "bit_or": np.bitwise_or, "bit_xor": np.bitwise_xor,
     "bit_not": np.invert, "shift_left": _shifted(np.left_shift),
     "shift_right": _shifted(np.right_shift), "make_complex": _make_complex, "real": np.real,
-    "imag": np.imag, "conj": np.conjugate, "convert": _converted,
-    "bitcast": lambda x, dtype: np.array(x, order="C").view(DType.of(dtype).name),
+    "imag": np.imag, "conj": np.conjugate, "convert": np.ndarray.astype,
+    "bitcast": lambda x, dtype: np.array(x, order="C").view(dtype),
     "by_squaring": _by_squaring, "fixed_power": lambda x, n: np.power(x, x.dtype.type(int(n))),
     "reciprocal": lambda x: 1 / x,
 }  # fmt: skip
@@ -106,8 +102,10 @@ FOLDS = {
 }  # fmt: skip
 
 
-def _line(call, operands):
-    name, parameter = _CALL.match(call).groups()
+def _line(line, operands):
+    name, parameter = _CALL.match(line.call).groups()
+    if name in ("convert", "bitcast"):  # C's i8 has 8 bits, NumPy's 8 bytes
+        parameter = line.dtype
     return FUNCTIONS[name](*operands, *([] if parameter is None else [parameter]))
 
 
@@ -138,7 +136,7 @@ def computed(kernel, shape, axes, given):
     values = [*given]
     with np.errstate(all="ignore"):
         for line in kernel.lines:
-            found = _line(line.call, [values[i] for i in line.operands])
+            found = _line(line, [values[i] for i in line.operands])
             values.append(np.asarray(found).astype(line.dtype, copy=False))
         full = [np.array(np.broadcast_to(values[v], shape)) for v in kernel.outputs]
         folds = [(f.function, np.broadcast_to(values[f.value], shape)) for f in kernel.folds]

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from on_cpu import compiler
@@ -59,6 +60,24 @@ def test_nothing_is_left_of_a_write_that_failed(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "replace", full)
     assert CubinCache(tmp_path).find("source", "sm_90", Compiler()) is None
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "names, folder",
+    [
+        ({}, "home/.cache/tenferro/cupy"),
+        ({"XDG_CACHE_HOME": "xdg"}, "xdg/tenferro/cupy"),
+        ({"XDG_CACHE_HOME": "xdg", "TENFERRO_CUPY_CACHE": "~/mine"}, "home/mine"),
+        ({"TENFERRO_CUPY_CACHE": ""}, None),
+    ],
+)
+def test_the_folder_is_that_of_the_environment(monkeypatch, names, folder):
+    for name in ("XDG_CACHE_HOME", "TENFERRO_CUPY_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"HOME": "home", **names}.items():
+        monkeypatch.setenv(name, value)
+    found = CubinCache.of_environment().folder
+    assert found == (folder if folder is None else Path(folder))
 
 
 def test_no_folder_no_file():

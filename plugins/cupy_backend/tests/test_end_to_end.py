@@ -5,6 +5,8 @@ import pytest
 from on_cpu import compiler
 
 import tenferro as tn
+from tenferro_cupy.kernels.source import body_text
+from tenferro_cupy.plan import regions
 
 pytestmark = pytest.mark.skipif(compiler.COMPILER is None, reason="there is no C++ compiler")
 X = np.linspace(-2, 2, 1200).reshape(30, 40)
@@ -39,6 +41,22 @@ def test_values_and_gradients(name, make_backend, interpreted, real):
     want = tn.jit(function, backend=interpreted(make_backend()))(X)
     for a, b in zip(got, want, strict=True):
         np.testing.assert_allclose(numbers(a), numbers(b), rtol=1e-10, atol=1e-12)
+
+
+def test_a_text_serves_all_sizes_and_numbers(make_backend, monkeypatch):
+    """a sin x + b: one text, whatever the shape, a and b, of arrays that fill packs"""
+    texts, called = [], regions.Region.__call__
+
+    def noted(region, *operands, **named):
+        texts.append(body_text(region.kernel, region.layout_for(operands)[0]))
+        return called(region, *operands, **named)
+
+    monkeypatch.setattr(regions.Region, "__call__", noted)
+    backend = make_backend()
+    for x, a, b in ((X, 2.5, 1.0), (X[:20].copy(), -3.5, 0.25), (X.ravel(), 1e9, -7.0)):
+        got = tn.jit(lambda x, a=a, b=b: a * np.sin(x) + b, backend=backend)(x)
+        np.testing.assert_allclose(numbers(got), a * np.sin(x) + b, rtol=1e-12)
+    assert (len(texts), len(set(texts))) == (3, 1)
 
 
 def numbers(value):

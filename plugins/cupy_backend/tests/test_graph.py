@@ -68,6 +68,7 @@ def test_streams_wait_for_each_other_and_the_host_for_none(make_backend):
         lambda x: np.linalg.eigvals(x @ x.T),
         lambda x: np.linalg.eig(x @ x.T)[0],
         lambda x: tn.linalg.expm(x @ x.T),
+        lambda x: tn.host_callback(np.sin, x, results=x),
     ],
 )
 def test_a_program_that_waits_is_refused(function, make_backend):

@@ -128,6 +128,25 @@ def test_a_value_and_its_gradient_are_one_kernel(make_backend):
     assert counted(function, given, make_backend())[1][:3] == [1, 0, 1]
 
 
+DOCUMENT = Path(__file__).parents[3] / "docs" / "cuda.md"
+IN_WORDS = {
+    "W3": "W3 {0} ({4})",
+    "W4 shape (10,), 60 steps": "W4 with 60 steps {0} ({4})",
+    "W1 n = 100": "W1 {0} ({4}) of which {1} are products",
+    "W2 batch 8": "W2 {0} ({4}) of which {1} are products",
+    "W4 as scan, 60 steps": "W4 as a scan of 60 steps {0} ({4})",
+    "W7 12 steps": "W7 with 12 steps {0} ({4})",
+}
+
+
+def test_the_document_has_the_numbers_of_the_table():
+    text = " ".join(DOCUMENT.read_text("utf-8").split())
+    rows = {line[:26].strip(): line[26:].split() for line in TABLE.read_text("utf-8").splitlines()}
+    assert [
+        words for name, words in IN_WORDS.items() if words.format(*rows[name]) not in text
+    ] == []
+
+
 if __name__ == "__main__":
     import conftest
 

@@ -168,3 +168,13 @@ def test_factorizations_are_captured(make_backend, function):
     for scale in (1.0, 2.0, 3.0, 0.5):
         np.testing.assert_allclose(np.array(f(scale * a)), np.sum(function(scale * a)), rtol=1e-10)
     assert [name for name, _ in backend.cupy.launches].count("graph") == 3
+
+
+@pytest.mark.parametrize("function", [np.linalg.inv, lambda a: np.linalg.solve(a, a[0])])
+def test_a_singular_matrix_gives_inf_or_nan(function, make_backend):
+    """Nothing is raised, for that would wait for the device"""
+    backend = make_backend()
+    before = backend.cupy.synchronizations
+    found = tn.jit(function, backend=backend)(backend.cupy.asarray(np.array([[1.0, 2], [2, 4]])))
+    assert backend.cupy.synchronizations == before
+    assert not np.isfinite(found._a).all()

@@ -93,6 +93,15 @@ def test_every_dtype(modules, name):
         check(modules, op, arrays, None)
 
 
+def test_updates_of_one_place_are_added_in_their_order(modules):
+    """((0 + 10^16) + 1) - 10^16 = 0 and then + 1, in floats; another order gives 2 or 0"""
+    updates = np.array([[1e16], [1.0], [-1e16], [1.0]])
+    op = cases.scatter(tp.ScatterAdd, "clip")
+    arrays = [np.zeros((2, 1)), np.zeros((4, 1), "int64"), updates]
+    (got,) = region(modules, op, arrays)[0](*map(modules.cupy.wrap, arrays))
+    assert got._a.tolist() == [[2.0], [0.0]]  # 2 y, as in all kernels here
+
+
 def test_every_primitive_with_a_read_has_a_row():
     assert {type(op) for op, *_ in cases.ROWS.values()} == set(READS)
 

@@ -40,6 +40,7 @@ def backend(make_backend, stand_in):
 
     @lowerings.register(Swish)
     def swish(op, x):
+        x = cupy.ascontiguousarray(x)  # it may be a view
         out = cupy.empty(x.shape, x.dtype)
         kernel(((x.size + 255) // 256,), (256,), (x, out, np.int32(x.size)))
         return out
@@ -62,6 +63,13 @@ def test_the_kernel_runs_between_regions(backend):
     half = X * 0.5
     np.testing.assert_allclose(numbers(got), 2 * half / (1 + np.exp(-half)) + 1, rtol=1e-14)
     assert [n for n, _ in backend.cupy.launches].count("swish") == 1
+
+
+def test_the_kernel_of_a_view(backend):
+    """2 f(xᵀ), where the kernel reads its operand in one go"""
+    x = X.reshape(7, 100)
+    got = tn.jit(lambda x: swish(x.T) * 2, backend=backend)(x)
+    np.testing.assert_allclose(numbers(got), 2 * x.T / (1 + np.exp(-x.T)), rtol=1e-14)
 
 
 def test_its_gradient(backend):
