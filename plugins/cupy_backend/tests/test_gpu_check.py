@@ -50,7 +50,7 @@ def sanitizer_in(folder, code):
 def test_all_stages(tmp_path):
     """The real kit on a family, kernels on NumPy, workloads beside their versions by hand"""
     code, found = checked(
-        tmp_path / "found.json", "--here", "--dtypes", "int32", **sanitizer_in(tmp_path, 0)
+        tmp_path / "found.json", "--here", "--dtypes", "int8", **sanitizer_in(tmp_path, 0)
     )
     assert statuses(found) == dict.fromkeys(NAMES, "passed")
     assert code == 0
