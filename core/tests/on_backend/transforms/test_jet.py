@@ -163,7 +163,36 @@ def root(x):
     return tn.custom_root(lambda y: y**3 + y - x, 0.5 * x, newton, tangent_solve)
 
 
+def over_growing_systems(x):
+    """x² / (x + 2), by a linear solver of the user whose matrix varies."""
+    return tn.custom_linear_solve(
+        lambda y: y * (x + 2), x * x, lambda matvec, b: b / matvec(tn.ones_like(b)), symmetric=True
+    )
+
+
+#: z -> z k, where a rule calls functions with rules of their own on tangents.
+scaled_by = tn.custom_linear(lambda k, z: k * z, lambda k, ct: k * ct)
+
+
+@tn.custom_jvp
+def halved(p, fixed, q):
+    return q / (2 * fixed)
+
+
+@halved.defjvp
+def _halved(primals, tangents):
+    """d(q / 2p) with the value at a fixed p: halves of dq - 2 z dp, linear in these alone."""
+    (p, fixed, _), (dp, _, dq) = primals, tangents
+    return halved(*primals), half_of((p, fixed), dq - 2 * dp * halved(*primals))
+
+
+half_of = tn.custom_linear(lambda at, q: halved(*at, q), lambda at, ct: halved(*at, ct))
+
 PROGRAMS = {
+    "custom linear": lambda x: scaled_by(np.sin(x), x * x) * x,
+    "linear map whose rule is another": lambda x: half_of((x + 4, tn.stop_gradient(x + 4)), x**3),
+    "custom linear solve": over_growing_systems,
+    "polar": lambda x: tn.linalg.polar(x)[0] @ x,
     "own pullback": lambda x: tripled(x) * x,
     "own rule over a closure": closed_over,
     "root": root,
@@ -268,6 +297,14 @@ class TestLaws:
         )
         value, found = tn.jet(lambda x, y: x * y, (V, W), ((V, None), (None, None)))
         same([value, *found], [V * W, V * W, np.zeros(5)])
+
+    @pytest.mark.parametrize("name", ["solve", "cholesky", "scan", "branches", "own rule"])
+    def test_none_is_zero_in_rules_of_any_kind(self, name):
+        function = {**ARRAYS, **PROGRAMS}[name]
+        zero = np.zeros_like(A)
+        for path in ((B, None, None), (None, B, None)):
+            filled = tuple([zero if x is None else x for x in path])
+            same(tn.jet(function, (A,), (path,)), tn.jet(function, (A,), (filled,)))
 
     @pytest.mark.parametrize(
         "function, orders, counts",

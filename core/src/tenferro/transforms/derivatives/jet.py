@@ -104,14 +104,11 @@ def _jet(
             for key, path in zip(recording.wrt, seeds, strict=True)
             for numbered in [list(enumerate(path, 1))]
         }
-        taylor = Taylor(paths, context)
-        found = [*of]
-        for n in range(1, order + 1):
-            for key in of:
-                x = taylor.coefficient(key, n)
-                x = None if x is None else x * float(factorial(n)) if n > 1 else x
-                found.append(flow_key(key, x))
-        return found
+        recording.trace.open = True
+        try:
+            return _coefficients(Taylor(paths, recording.trace, context), of, order)
+        finally:
+            recording.trace.open = False
 
     kind = ("jet", tuple([tuple([s is None for s in path]) for path in seeds]), len(outputs),
             context)  # fmt: skip
@@ -126,6 +123,17 @@ def _jet(
     parts = [found[start : start + count] for start in range(0, len(found), count)]
     value, *derivatives = [_tree.unflatten(recording.out_spec, part) for part in parts]
     return value, derivatives
+
+
+def _coefficients(taylor: Taylor, of: Sequence[ValueKey], order: int) -> list[ValueKey]:
+    """Return values, then their derivatives of order 1, those of order 2, and so on."""
+    found = [*of]
+    for n in range(1, order + 1):
+        for key in of:
+            x = taylor.coefficient(key, n)
+            x = None if x is None else x * float(factorial(n)) if n > 1 else x
+            found.append(flow_key(key, x))
+    return found
 
 
 def _over(x: Handle, number: int) -> Handle:

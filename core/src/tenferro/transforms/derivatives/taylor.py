@@ -20,7 +20,7 @@ from tenferro.computegraph import Definition, ValueKey, inputs_of, new_leaf
 from tenferro.primitives import Handle, TensorPrimitive, constant
 from tenferro.primitives._primitive import bind_all
 from tenferro.primitives.arithmetic import Div
-from tenferro.tidu import ADContext, Pin, Primitive, pushforward
+from tenferro.tidu import ADContext, Pin, Primitive, Trace, pinned_leaf, pushforward
 
 Order = tuple[ValueKey, int]  # the coefficient of a value
 Coefficient = Any  # a handle; None is zero
@@ -29,17 +29,24 @@ Coefficient = Any  # a handle; None is zero
 class Taylor:
     """The coefficients of values that depend on paths, computed when they are asked for.
 
-    ``paths`` are the coefficients of the arguments from the first on.
+    ``paths`` are the coefficients of the arguments from the first on. ``trace`` is that of the
+    recording of the function. It must be open: rules of the user take values without an open trace
+    as constants.
     """
 
     def __init__(
-        self, paths: Mapping[ValueKey, Sequence[Coefficient]], context: ADContext | None = None
+        self,
+        paths: Mapping[ValueKey, Sequence[Coefficient]],
+        trace: Trace,
+        context: ADContext | None = None,
     ) -> None:
         self._paths = paths
+        self._trace = trace
         self._context = context
         self._start = new_leaf("start", None).serial  # what is older holds no velocity
         self._known: dict[Order, Coefficient] = {}
         self._varies: dict[ValueKey, bool] = dict.fromkeys(paths, True)
+        self._reads: dict[ValueKey, bool] = {}  # whether a value is computed of an x′
         self._velocity: dict[ValueKey, ValueKey] = {}  # x → a leaf that stands for x′
         self._moves: dict[ValueKey, ValueKey] = {}  # and back
         self._derivative: dict[ValueKey, Coefficient] = {}  # z → z′ as a graph
@@ -67,21 +74,24 @@ class Taylor:
         """Return the coefficients that this one is made of."""
         if key in self._moves:
             return [(self._moves[key], order + 1)]
-        if not self._depends(key) or key in self._paths:
+        if key in self._paths:
+            return []
+        if not order:
+            reads = self._reads_velocity(key)
+            return [(x, 0) for x in inputs_of(self._definition(key))] if reads else []
+        if not self._depends(key):
             return []
         definition = self._definition(key)
         operation: Any = definition[0]
         inputs = inputs_of(definition)
         if type(operation) is Pin:
             return [(inputs[0], order)]
-        if not order:
-            return [] if key.serial < self._start else [(x, 0) for x in inputs]
         parts = self._parts(operation, inputs)
-        if len(parts) == 1:
-            return [(inputs[i], order) for i in parts[0]]
         if parts:
-            every = [i for part in parts for i in part]
-            return [(inputs[i], n) for n in range(order + 1) for i in every]
+            moving = [inputs[i] for part in parts for i in part]
+            orders = [order] if len(parts) == 1 else range(order + 1)
+            fixed = [x for x in inputs if x not in moving and self._reads_velocity(x)]
+            return [*[(x, 0) for x in fixed], *[(x, n) for n in orders for x in moving]]
         if type(operation) is Div:
             a, b = inputs
             orders = range(order + 1)
@@ -95,24 +105,36 @@ class Taylor:
         if key in self._moves:
             of = known[self._moves[key], order + 1]
             return None if of is None else of * float(order + 1)
+        if not order:
+            return self._substituted(key) if self._reads_velocity(key) else Handle(key)
         if key in self._paths or not self._depends(key):
-            return self._paths.get(key, [None] * order)[order - 1] if order else Handle(key)
+            return self._paths.get(key, [None] * order)[order - 1]
         definition = self._definition(key)
         operation: Any = definition[0]
         inputs = inputs_of(definition)
         slot = _slot(definition)
         if type(operation) is Pin:
             return known[inputs[0], order]
-        if not order:
-            if key.serial < self._start:
-                return Handle(key)
-            return bind_all(operation, *[known[x, 0] for x in inputs])[slot]
         parts = self._parts(operation, inputs)
         if parts:
             return self._products(operation, inputs, slot, parts, order)
         if type(operation) is Div:
             return self._quotient(key, inputs, order)
         return self._by_rule(key, inputs, order)
+
+    def _substituted(self, key: ValueKey) -> Coefficient:
+        """Compute a value that reads velocities of their coefficients."""
+        definition = self._definition(key)
+        operation: Any = definition[0]
+        inputs = inputs_of(definition)
+        if type(operation) is Pin:
+            return self._known[inputs[0], 0]
+        return bind_all(operation, *[self._value(x) for x in inputs])[_slot(definition)]
+
+    def _value(self, key: ValueKey) -> Handle:
+        """Return the coefficient of order 0: zeros where it is a velocity that is zero."""
+        found: Handle | None = self._known.get((key, 0), Handle(key))
+        return constant(0, key.aval.dtype, key.aval.shape) if found is None else found
 
     # ---- recurrences -----------------------------------------------------------------------------
 
@@ -140,7 +162,7 @@ class Taylor:
         chosen: Sequence[tuple[Sequence[int], int]],
     ) -> Coefficient:
         """Apply an operation to coefficients, in each part of one order."""
-        operands = [self._known.get((x, 0), Handle(x)) for x in inputs]
+        operands = [self._value(x) for x in inputs]
         for part, order in chosen:
             found = [self._known[inputs[i], order] for i in part]
             if all([x is None for x in found]):
@@ -159,7 +181,7 @@ class Taylor:
             z, y = known[key, n], known[b, order - n]
             if z is not None and y is not None:
                 total = _sum(total, -(z * y))
-        return None if total is None else total / known[b, 0]
+        return None if total is None else total / self._value(b)
 
     def _by_rule(self, key: ValueKey, inputs: Sequence[ValueKey], order: int) -> Coefficient:
         """zₙ = (z′)ₙ₋₁ / n"""
@@ -180,7 +202,7 @@ class Taylor:
     def _velocity_of(self, key: ValueKey) -> ValueKey:
         found = self._velocity.get(key)
         if found is None:
-            found = self._velocity[key] = new_leaf("velocity", key.aval)
+            found = self._velocity[key] = pinned_leaf("velocity", key.aval, self._trace)
             self._moves[found] = key
             self._varies[found] = True
         return found
@@ -207,6 +229,25 @@ class Taylor:
             else:
                 varies[here] = any([varies[x] for x in inputs])
         return varies[key]
+
+    def _reads_velocity(self, key: ValueKey) -> bool:
+        """Return True if a value is computed of a velocity, also where no derivative flows."""
+        reads = self._reads
+        waiting = [key]
+        while waiting:
+            here = waiting[-1]
+            definition = None if here.serial < self._start else here.definition
+            if here in reads or here in self._moves or definition is None:
+                reads.setdefault(here, here in self._moves)
+                waiting.pop()
+                continue
+            inputs = inputs_of(definition)
+            unknown = [x for x in inputs if x not in reads]
+            if unknown:
+                waiting += unknown
+            else:
+                reads[here] = any([reads[x] for x in inputs])
+        return reads[key]
 
     def _parts(self, operation: Any, inputs: Sequence[ValueKey]) -> list[Sequence[int]]:
         """Return the one or two groups of inputs, in each of which an operation is linear, that
