@@ -147,6 +147,28 @@ def test_the_document_has_the_numbers_of_the_table():
     ] == []
 
 
+def on_device(values, backend):
+    """Arrays, in tuples or lists, as arrays of the backend."""
+    if isinstance(values, (tuple, list)):
+        return type(values)([on_device(value, backend) for value in values])
+    array = np.asarray(values)
+    return backend.asoperand(array, tn.Aval(array.shape, array.dtype.name))
+
+
+@pytest.mark.parametrize("options", [None, {"cuda_graph": True}], ids=["steps", "graph"])
+@pytest.mark.parametrize("name", ["W1 n = 100", "W2 batch 8", "W3", "W4 as scan, shape (5000,)"])
+def test_the_host_waits_for_nothing(name, options, make_backend, stand_in):
+    """The first call compiles, the second captures, and the third replays: none synchronizes"""
+    function, given = WORKLOADS[name]()
+    backend = make_backend()
+    jitted = tn.jit(function, backend=backend, options=options)
+    operands = on_device(given, backend)
+    with stand_in.counted(backend.cupy) as waited:
+        for _ in range(3):
+            jitted(*operands)
+    assert waited == [0]
+
+
 if __name__ == "__main__":
     import conftest
 
