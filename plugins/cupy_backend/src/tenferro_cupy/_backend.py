@@ -23,6 +23,7 @@ from tenferro_cupy._executable import CupyExecutable, PlanRunner
 from tenferro_cupy._given_up import GivenUp
 from tenferro_cupy._graph import check_capturable
 from tenferro_cupy.kernels.modules import Modules
+from tenferro_cupy.lowerings.contraction import cutensor_module
 from tenferro_cupy.plan.bodies import body_runner
 from tenferro_cupy.plan.planned import Plan, make_plan
 from tenferro_cupy.plan.step import Run
@@ -151,21 +152,25 @@ class CupyBackend(Backend):
         """Plan a program: kernels for regions, calls of CuPy for the rest; literals are made now.
 
         Raises MissingLoweringError: naming every operation of the program that cannot run.
-        Raises UnsupportedError: if the program has a dtype, or the options ask for a feature, that
-        the backend lacks; or if it cannot be captured as a CUDA graph.
+        Raises UnsupportedError: if the program has a dtype, or the options ask for a feature or a
+        library, that the backend lacks; or if it cannot be captured as a CUDA graph.
         """
         self.check_options(options)
         self.check_dtypes(program.avals)
         given = {**self.config.options, **(options or {})}
-        cuda_graph = given.get("cuda_graph", False)
-        if not isinstance(cuda_graph, bool):
-            raise InvalidOptionError.of("cupy", "cuda_graph", cuda_graph, "True or False")
+        cuda_graph, cutensor = [_switch(given, name) for name in ("cuda_graph", "cutensor")]
         donated = _donated(given.get("donated", ()), len(program.inputs))
         with self.on_device():
             plan = self._plan(program)
             if cuda_graph:
                 check_capturable(plan)
-            return CupyExecutable(self, plan, cuda_graph=cuda_graph, donated=donated)
+            return CupyExecutable(
+                self,
+                plan,
+                cuda_graph=cuda_graph,
+                cutensor=cutensor_module() if cutensor else None,
+                donated=donated,
+            )
 
     def _plan(self, program: CompiledProgram) -> Plan:
         """Plan a program, and the bodies of its loops and branches."""
@@ -196,6 +201,17 @@ class CupyBackend(Backend):
                 taken.add(id(owner))
             detached.append(result)
         return tuple(detached)
+
+
+def _switch(options: Mapping[str, object], name: str) -> bool:
+    """Return an option that is True or False; False if it is not given.
+
+    Raises InvalidOptionError: for any other value.
+    """
+    value = options.get(name, False)
+    if not isinstance(value, bool):
+        raise InvalidOptionError.of("cupy", name, value, "True or False")
+    return value
 
 
 def _donated(numbers: Any, count: int) -> tuple[int, ...]:

@@ -5,7 +5,8 @@ Read next: `kernels/region.py`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from tenferro_cupy._given_up import donated_and_read
 from tenferro_cupy._graph import GraphRunner
 from tenferro_cupy.kernels.chain import Chain
 from tenferro_cupy.kernels.region import Region
+from tenferro_cupy.lowerings.contraction import CUTENSOR
 from tenferro_cupy.lowerings.indexing import DETERMINISTIC
 from tenferro_cupy.plan.donation import is_whole, offers_of, overlap
 from tenferro_cupy.plan.planned import Plan
@@ -147,9 +149,11 @@ class CupyExecutable(Executable):
         plan: Plan,
         *,
         cuda_graph: bool = False,
+        cutensor: Any = None,
         donated: Sequence[int] = (),
     ) -> None:
         self.backend = backend
+        self.cutensor = cutensor
         self.plan = plan
         self.donated = tuple(donated)
         self.runner = PlanRunner(backend, plan)
@@ -162,16 +166,25 @@ class CupyExecutable(Executable):
         """Run the steps in order; the results alias neither operands nor literals."""
         check_operand_count(self.plan.program, operands)
         self._check_donated(operands)
-        token = DETERMINISTIC.set(self.backend.config.deterministic)
         try:
-            with self.backend.on_device():
+            with self._running():
                 results = self._run(*operands)
                 kept = [x for x in operands if x not in self.backend.given_up]
                 return self.backend.detach(results, [*kept, *self._literals])
         except self.backend.cupy.cuda.memory.OutOfMemoryError as error:
             raise self.backend.out_of_memory(error) from None
+
+    @contextmanager
+    def _running(self) -> Iterator[None]:
+        """Let lowerings run on the device, as the configuration and the options ask."""
+        is_deterministic = DETERMINISTIC.set(self.backend.config.deterministic)
+        cutensor = CUTENSOR.set(self.cutensor)
+        try:
+            with self.backend.on_device():
+                yield
         finally:
-            DETERMINISTIC.reset(token)
+            CUTENSOR.reset(cutensor)
+            DETERMINISTIC.reset(is_deterministic)
 
     def _check_donated(self, operands: Sequence[Any]) -> None:
         """Raise OperandError for a donated array in whose memory another argument lies, too."""
@@ -200,7 +213,7 @@ class CupyExecutable(Executable):
     def profile(self, *operands: Any) -> Timings:
         """Run once and time every step; each waits for the device."""
         rows = []
-        with self.backend.on_device():
+        with self._running():
             slots = self.runner.begin(operands)
             for step, frees in zip(self.plan.steps, self.plan.frees, strict=True):
                 start = perf_counter()

@@ -41,7 +41,7 @@ _INFO = BackendInfo(
     ),
     device_kinds=("cuda",),
     features=frozenset({"f64", "complex", "int64", "f16", "ints", "special"}),
-    options=("cuda_graph", "donated"),
+    options=("cuda_graph", "cutensor", "donated"),
     operand_types=("cupy.ndarray", "cupy._core.core.ndarray"),
 )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tenferro.backend import numpy_like
 from tenferro.backend.lowering import Lowering, Lowerings
-from tenferro_cupy.lowerings import cumulative, indexing, linalg, reduction
+from tenferro_cupy.lowerings import contraction, cumulative, indexing, linalg, reduction
 from tenferro_cupy.lowerings import special as special_functions
 
 __all__ = ["lowerings"]
@@ -25,6 +25,7 @@ def lowerings(
     """
     own = Lowerings()
     special_functions.register(own, cupy, special)
+    contraction.register(own, cupy)
     reduction.register(own, cupy)
     linalg.register(own, cupy, scipy_linalg, cusolver)
     indexing.register(own, cupy)

@@ -1,6 +1,6 @@
 """Special functions on CuPy: those of `cupyx.scipy.special`, imported when one is first used.
 
-Read next: `reduction.py`.
+Read next: `contraction.py`.
 """
 
 from __future__ import annotations
