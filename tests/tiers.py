@@ -62,6 +62,11 @@ SLOW = (
         "JAX compiles each in seven ways",
     ),
     Slow(
+        "plugins/xla_backend/tests/test_jax_programs.py::test_reverse_mode_alone",
+        6,
+        "JAX compiles a Hessian of each",
+    ),
+    Slow(
         "plugins/xla_backend/tests/test_on_a_mesh.py::test_laws_on_eight_devices",
         0,
         "XLA compiles each program for one device and for eight",
@@ -157,6 +162,17 @@ SAMPLED = (
     Slow(f"{ON}/linalg/test_equal_values.py", 3, "third derivatives of decompositions"),
     Slow(f"{ON}/linalg/test_matrix_functions.py", 3, "differences of every function"),
     Slow(f"{ON}/rolling/test_roll.py::test_a_rolled_loop_is_the_program", 2, "every transform"),
+    Slow(
+        "plugins/xla_backend/tests/test_jax_programs.py"
+        "::test_values_and_derivatives_in_jax_are_those_of_tenferro",
+        3,
+        "JAX compiles each in seven ways",
+    ),
+    Slow(
+        "plugins/xla_backend/tests/test_jax_programs.py::test_reverse_mode_alone",
+        3,
+        "JAX compiles a Hessian of each",
+    ),
     Slow(
         "conformance/tests/test_mutants.py::test_loopback_passes_every_law",
         3,
