@@ -282,7 +282,7 @@ def aval_of_operand(x: Any) -> Aval:
             f"cannot make an array of {type(x).__name__}\n"
             f"  got        {str(x)[:60]!r}\n"
             "  need       an array of an installed backend, a number, or a sequence of these\n"
-            f"  from       {source_text(caller())}",
+            f"  from       {source_text(caller())}" + _hint_for_class(x),
             value=x,
         )
     try:
@@ -290,6 +290,14 @@ def aval_of_operand(x: Any) -> Aval:
     except KeyError:
         found = _dtypes[dtype] = DType.of(dtype)
     return Aval(x.shape, found)
+
+
+def _hint_for_class(x: Any) -> str:
+    """Tell the author of an array class where a backend declares it."""
+    if not hasattr(x, "shape") or isinstance(x, type):
+        return ""
+    name = f"{type(x).__module__}.{type(x).__qualname__}"
+    return f"\n  hint       a backend takes it whose `BackendInfo.operand_types` names {name!r}"
 
 
 def _aval_by_owner(x: Any) -> Aval | None:
@@ -335,8 +343,10 @@ def _check_class(x: Any) -> None:
                 "  hint       pass `np.asarray(x)`, or `x.filled(value)` of a masked array",
                 value=x,
             )
-    is_plain = is_numpy(x) or _is_named(x) or _aval_by_owner(x) is None
-    (_plain if is_plain else _described).add(type(x))
+    if is_numpy(x) or _is_named(x):
+        _plain.add(type(x))
+    elif _aval_by_owner(x) is not None:  # a class without an owner may get one later
+        _described.add(type(x))
 
 
 def _is_named(x: Any) -> bool:
