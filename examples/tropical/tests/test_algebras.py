@@ -5,7 +5,14 @@ from fractions import Fraction
 import pytest
 
 import tenferro as tn
-from tenferro.backend import AlgebraBackend
+from tenferro.backend import (
+    AlgebraBackend,
+    BackendInfo,
+    PluginManifest,
+    Probe,
+    hookimpl,
+    lowerings_of,
+)
 from tenferro.primitives import Aval
 
 np = pytest.importorskip("numpy")
@@ -158,3 +165,112 @@ def test_no_pass_cancels_what_only_numbers_cancel():
 def test_what_intervals_lack_is_missing_by_name():
     with pytest.raises(tn.MissingLoweringError, match="std::sin"):
         tn.jit(np.sin)(Interval([1.0], [2.0]))
+
+
+def test_indexing_and_loops_run_over_max_plus():
+    """x[1, 0], and its derivative: the one of the algebra there, its zero elsewhere"""
+    x = np.array([[1.0, 2.0], [3.0, 4.0]])
+    backend = AlgebraBackend(MaxPlus())
+    value, slope = tn.value_and_grad(lambda x: x[1, 0], backend=backend)(x)
+    assert value == 3.0
+    np.testing.assert_array_equal(slope, [[-np.inf, -np.inf], [0.0, -np.inf]])
+
+    def best(rows):
+        return tn.scan(lambda carry, row: (carry + row, None), rows[0], rows[1:])[0].sum()
+
+    value, slope = tn.value_and_grad(best, backend=backend)(x)
+    assert value == 4.0
+    np.testing.assert_array_equal(slope, np.zeros((2, 2)))
+
+
+class Unclaimed:
+    """An operand whose class no backend names yet."""
+
+    shape = (2,)
+
+    def __init__(self, content):
+        self.content = content
+
+
+class Boxes(MaxPlus):
+    def each(self, move, *operands):
+        return Unclaimed(move(*[x.content for x in operands]))
+
+    def add(self, x, y):
+        return Unclaimed(np.maximum(x.content, y.content))
+
+    def asoperand(self, value, aval):
+        return value if isinstance(value, Unclaimed) else Unclaimed(np.array(value))
+
+    def to_numpy(self, operand):
+        return operand.content
+
+    def aval_of(self, operand):
+        return Aval(operand.content.shape, "float64")
+
+    def owns(self, value):
+        return isinstance(value, Unclaimed)
+
+
+class BoxesPlugin:
+    TENFERRO_PLUGIN = PluginManifest(api=(1, 0), name="boxes", kind="backend")
+
+    @hookimpl
+    def tenferro_backend_info(self):
+        name = f"{Unclaimed.__module__}.{Unclaimed.__qualname__}"
+        return BackendInfo(name="boxes", operand_types=(name,), passes="none")
+
+    @hookimpl
+    def tenferro_backend_probe(self):
+        return Probe(available=True)
+
+    @hookimpl
+    def tenferro_backend_create(self):
+        return AlgebraBackend(Boxes(), name="boxes")
+
+    @hookimpl
+    def tenferro_lowerings(self, backend):
+        return lowerings_of(Boxes()) if backend == "boxes" else []
+
+
+def test_a_class_that_was_refused_is_taken_once_a_backend_names_it():
+    x = Unclaimed(np.array([1.0, 2.0]))
+    with pytest.raises(tn.UnknownOperandError) as caught:
+        tn.jit(lambda x: x + x)(x)
+    assert "operand_types" in str(caught.value)
+    tn.host().register(BoxesPlugin())
+    try:
+        assert tn.jit(lambda x: x + x)(x).content.tolist() == [1.0, 2.0]
+    finally:
+        tn.host().unregister("boxes")
+
+
+class Reals(LongDouble):
+    """Real numbers, whose programs NumPy's backend runs as well."""
+
+    zero, one, dtype = 0.0, 1.0, float
+    element = staticmethod(float)
+
+
+MOVES = {
+    "slice with steps": lambda x: x[::2, 1:],
+    "derivative of a slice": lambda x: tn.grad(lambda y: tn.sum(y[1:, ::2] * y[1:, ::2]))(x),
+    "concatenate": lambda x: tn.concatenate([x, x + x], axis=1),
+    "scan": lambda x: tn.scan(lambda c, row: (c * row, c + row), x[0], x[1:]),
+    "derivative of scan": tn.grad(
+        lambda x: tn.sum(tn.scan(lambda c, row: (c * row, None), x[0], x)[0])
+    ),
+    "batched product": lambda x: tn.einsum("bi,bij->bj", x, tn.stack([x, x, x])),
+    "loop": lambda x: tn.fori_loop(0, 3, lambda i, c: c + x[0], x[1]),
+}
+
+
+@pytest.mark.parametrize("program", MOVES.values(), ids=MOVES)
+def test_moves_of_elements_are_those_of_numpy(program):
+    x = np.arange(9.0).reshape(3, 3) + 1
+    found = tn.jit(program, backend=AlgebraBackend(Reals()))(x)
+    wanted = tn.jit(program, backend="numpy")(x)
+    if not isinstance(found, tuple):
+        found, wanted = (found,), (wanted,)
+    for left, right in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(left, right)

@@ -89,14 +89,16 @@ class AlgebraBackend(Backend):
 
     def __init__(self, algebra: object, *, name: str | None = None) -> None:
         self.algebra = algebra
-        self.name = name or type(algebra).__name__.lower()
+        kind = type(algebra).__name__
+        self.name = name or kind.lower()
         self.info = BackendInfo(
             name=self.name,
-            summary=f"the algebra {type(algebra).__name__}",
+            summary=f"the algebra {kind}",
             passes="none",  # what holds for numbers need not hold here: 0 may not be the zero
         )
         self.provider = type(algebra).__module__
-        self.lowerings = LoweringTable(self.name, lowerings_of(algebra))
+        advice = f"a method of {kind} under the primitive's name: docs/add_an_algebra.md"
+        self.lowerings = LoweringTable(self.name, lowerings_of(algebra), advice=advice)
 
     def _own(self, name: str) -> Any:
         return getattr(self.algebra, name, None)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from tenferro.backend._errors import LoweringConflictError, MissingLoweringError
 from tenferro.backend.records import Gap
 
-AUTHOR_PAGE = "docs/add_a_primitive.md"
+ADVICE = "how to write a lowering or a decomposition: docs/add_a_primitive.md"
 
 
 def lowering_conflict(key: str, backend: str, providers: Iterable[str]) -> LoweringConflictError:
@@ -32,10 +32,12 @@ def lowering_conflict(key: str, backend: str, providers: Iterable[str]) -> Lower
 
 
 def missing_lowerings(
-    backend: str, gaps: Sequence[Gap]
+    backend: str, gaps: Sequence[Gap], advice: str = ADVICE
 ) -> MissingLoweringError | LoweringConflictError:
     """Make the error that lists every gap once; a conflict if several distributions could close
     one.
+
+    ``advice`` is the last hint: what an author of the backend can do.
     """
     unique = tuple(dict.fromkeys(gaps))
     for gap in unique:
@@ -45,7 +47,7 @@ def missing_lowerings(
     lines = [f"{backend} cannot run {count} of this program"]
     for gap in unique:
         lines += _gap_lines(gap, backend)
-    lines.append(f"  hint       how to write a lowering or a decomposition: {AUTHOR_PAGE}")
+    lines.append(f"  hint       {advice}")
     return MissingLoweringError("\n".join(lines), backend=backend, gaps=unique)
 
 

@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol
 
 from tenferro.backend.lowering.checked import CheckedLowering, Describe
 from tenferro.backend.lowering.decompose import decomposition, has_decomposition, sample
-from tenferro.backend.lowering.gaps import lowering_conflict, missing_lowerings
+from tenferro.backend.lowering.gaps import ADVICE, lowering_conflict, missing_lowerings
 from tenferro.backend.lowering.promised import Promised
 from tenferro.backend.lowering.providers import dist_of, owned_by
 from tenferro.backend.lowering.record import Implementation, Lowering, load_target
@@ -58,7 +58,8 @@ class LoweringTable:
     """All lowerings of one backend, by primitive key; the host makes it on activation.
 
     ``home`` is the distribution of the backend; lowerings by others are checked on their first run
-    at each signature once ``describe``, the backend's ``aval_of``, is set.
+    at each signature once ``describe``, the backend's ``aval_of``, is set. ``advice`` is the last
+    hint of the error about missing lowerings.
     ``generation`` grows when lowerings are added or preferred later, so that what was compiled
     before can be told from what is compiled now.
     """
@@ -71,8 +72,10 @@ class LoweringTable:
         registry: Registry | None = None,
         preferred: Mapping[str, str] | None = None,
         home: str = "",
+        advice: str = ADVICE,
     ) -> None:
         self.backend = backend
+        self._advice = advice
         self.home = home
         self.describe: Describe | None = None
         self.generation = 0
@@ -159,7 +162,7 @@ class LoweringTable:
             return function
         callback = self._callback(operation, avals)
         if callback is None:
-            raise missing_lowerings(self.backend, [self._gap(operation, avals, "")])
+            raise missing_lowerings(self.backend, [self._gap(operation, avals, "")], self._advice)
         return callback
 
     def provider_of(self, operation: Operation, avals: Sequence[Any] | None = None) -> str:
@@ -281,7 +284,9 @@ class LoweringTable:
         splicer = Splicer(self._runs, self._decompose)
         closed = splicer.splice(program)
         if splicer.gaps:
-            raise missing_lowerings(self.backend, [self._gap(*gap) for gap in splicer.gaps])
+            raise missing_lowerings(
+                self.backend, [self._gap(*gap) for gap in splicer.gaps], self._advice
+            )
         if self.observe is not None:
             self.observe(self._report(closed, splicer.decomposed))
         return closed
