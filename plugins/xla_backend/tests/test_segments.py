@@ -13,15 +13,17 @@ from tenferro.primitives import (
     convert,
     iota,
     mul,
+    pad,
     reduce_sum,
     sin,
+    slice,
     sub,
     tanh,
     variable,
 )
 from tenferro.tidu import pullback
 from tenferro_xla._options import CompileOptions
-from tenferro_xla._policy import policy_for
+from tenferro_xla._policy import policy_for, runs_if_fused
 from tenferro_xla._segments import plan_segments
 
 F64 = Aval((3,), "float64")
@@ -40,12 +42,25 @@ def chain(length):
 
 
 def doubling(length):
-    """A recurrence of cheap operations whose paths double in each step."""
+    """A recurrence of cheap elementwise operations: paths double in each step, indices do not."""
 
     def function(x, a):
         y = x
         for _ in range(length // 4):
             y = add(mul(mul(y, a), a), sub(y, x))
+        return y
+
+    return function
+
+
+def stencil(length):
+    """A recurrence that reads its last value and its neighbours, at ever more indices."""
+
+    def function(x, a):
+        y, (n,) = x, x.shape
+        for _ in range(length // 4):
+            left = slice(y, (0,), (n - 1,))
+            y = add(mul(y, a), pad(left, 0, (1,), (0,), (0,)))
         return y
 
     return function
@@ -128,23 +143,45 @@ def test_the_gradient_of_a_long_chain(programs, options):
     np.testing.assert_allclose(ct_x + ct_a, along / (2 * step), rtol=1e-5)
 
 
-def test_policy_follows_length_sharing_and_size_of_arrays(programs):
-    def plan_of(length, size, steps=doubling):
-        avals = [Aval((size,), "float64")] * 2
-        inputs = [variable(name, a.shape, a.dtype) for name, a in zip("xa", avals, strict=True)]
-        program = programs.program(inputs, [steps(length)(*inputs)])
-        return policy_for(program, CompileOptions(), "cpu")
+NO_FUSION = {"xla_disable_hlo_passes": "fusion"}
 
-    for size in (3, 100_000):
-        shares_little = plan_of(3000, size, chain)
-        assert (shares_little.limit, shares_little.compiler_options) == (4000, {})
-    assert (plan_of(40, 3).limit, plan_of(40, 3).compiler_options) == (256, {})
-    long_and_small = plan_of(4000, 3)
-    assert (long_and_small.limit, long_and_small.size) == (4000, 1000)
-    assert long_and_small.compiler_options == {"xla_disable_hlo_passes": "fusion"}
-    long_and_large = plan_of(4000, 100_000)
-    assert (long_and_large.limit, long_and_large.size) == (256, 128)
-    assert long_and_large.compiler_options == {}
+
+@pytest.mark.parametrize(
+    "steps, length, size, dtype, limit, segment, options",
+    [
+        (chain, 3000, 3, "float64", 4000, 1000, {}),
+        (chain, 3000, 100_000, "float64", 4000, 1000, {}),
+        (chain, 40, 3, "float64", 256, 128, {}),
+        (doubling, 3000, 100_000, "float64", 4000, 1000, {}),
+        (stencil, 100, 2000, "float64", 4000, 1000, NO_FUSION),
+        (stencil, 3000, 2000, "float64", 4000, 1000, NO_FUSION),
+        (stencil, 3000, 100_000, "float64", 256, 128, {}),
+        (stencil, 3000, 2000, "complex128", 256, 128, {}),
+        (stencil, 8, 2000, "float64", 256, 128, {}),
+    ],
+)  # fmt: skip
+def test_policy_follows_length_sharing_and_size_of_arrays(
+    programs, steps, length, size, dtype, limit, segment, options
+):
+    inputs = [variable(name, (size,), dtype) for name in "xa"]
+    function = steps(length)
+    program = programs.program(inputs, [function(*inputs)])
+    policy = policy_for(program, CompileOptions(), "cpu")
+    assert (policy.limit, policy.size, policy.compiler_options) == (limit, segment, options)
+
+
+def test_runs_are_the_index_expressions_at_which_values_are_read(programs):
+    """A step that slices reads at twice as many; elementwise steps, and results, at one each."""
+    x, a = (variable(name, (5,), "f64") for name in "xa")
+    elementwise = programs.program([x, a], [doubling(400)(x, a)])
+    assert runs_if_fused(elementwise) == 1.0
+    twice = programs.program([x, a], [mul(add(x, a), a), sub(add(x, a), a)])
+    assert runs_if_fused(twice) == pytest.approx((1 + 1 + 2) / 3)
+    y = add(x, a)
+    halves = programs.program([x, a], [mul(slice(y, (0,), (4,)), slice(y, (1,), (5,)))])
+    assert runs_if_fused(halves) == pytest.approx((1 + 1 + 1 + 2) / 4)
+    equal = programs.program([x, a], [mul(slice(y, (0,), (4,)), sin(slice(y, (0,), (4,))))])
+    assert runs_if_fused(equal) == pytest.approx((1 + 1 + 2 + 2) / 4)
 
 
 def test_the_users_options_win(programs):
