@@ -8,16 +8,17 @@ and in ``run_examples.py``. Read next: ``shim.py``.
 
 from __future__ import annotations
 
-import subprocess
 import sys
-import tarfile
 import tempfile
 from pathlib import Path
 
-import pytest
 import run_examples
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from suite_of_others import Outcomes, download, run_suite
+
 VERSION = "1.9.1"
 LEAST = 0.95  # of the tests that autograd itself passes
 
@@ -55,60 +56,29 @@ UNLIKE = {
 }  # fmt: skip
 
 
-class Outcomes:
-    """A plugin of pytest that counts, and keeps the names of what failed."""
-
-    def __init__(self) -> None:
-        self.passed = 0
-        self.failed: list[str] = []
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.failed:
-            self.failed.append(report.nodeid)
-        elif report.when == "call" and report.passed:
-            self.passed += 1
-
-
-def download(folder: Path) -> Path:
-    """Return the unpacked source distribution, which pip brings."""
-    command = [
-        *(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"),
-        *("--no-build-isolation", "--dest", str(folder), f"autograd=={VERSION}"),
-    ]
-    subprocess.run(command, check=True)
-    with tarfile.open(folder / f"autograd-{VERSION}.tar.gz") as archive:
-        archive.extractall(folder, filter="data")
-    return folder / f"autograd-{VERSION}"
-
-
 def run(sdist: Path) -> Outcomes:
     """Run the suite in this process, with the names of autograd over tenferro."""
     sys.path.insert(0, str(HERE))
     from shim import install
 
     install(sdist)
-    outcomes = Outcomes()
-    tests = str(sdist / "tests")
-    options = ["-q", "--tb=no", "-c", "/dev/null", "--rootdir", tests, "-p", "no:cacheprovider"]
-    pytest.main([*options, tests], plugins=[outcomes])
-    return outcomes
+    return run_suite(sdist / "tests", sdist / "tests", ["--tb=no"])
 
 
 def main(arguments: list[str]) -> int:
     """Print what is unlike the tables, and what passes; 1 if it is too little."""
     with tempfile.TemporaryDirectory() as folder:
-        sdist = Path(arguments[0]) if arguments else download(Path(folder))
+        sdist = Path(arguments[0]) if arguments else download("autograd", VERSION, Path(folder))
         has_failed = run_examples.main([str(sdist)])
         outcomes = run(sdist)
-    total = outcomes.passed + len(outcomes.failed)
     failed = {name.rpartition("/")[2]: name for name in outcomes.failed}
     unknown, mended = sorted(failed.keys() - UNLIKE), sorted(UNLIKE.keys() - failed.keys())
     for name in unknown:
         print(f"fails, and no reason is known: {name}")
     for name in mended:
         print(f"passes, and a reason stands here why it would not: {name}")
-    print(f"{outcomes.passed} of {total} tests of autograd {VERSION} pass")
-    return int(bool(unknown or mended or has_failed) or outcomes.passed < LEAST * total)
+    print(f"{outcomes.passed} of {outcomes.total} tests of autograd {VERSION} pass")
+    return int(bool(unknown or mended or has_failed) or outcomes.passed < LEAST * outcomes.total)
 
 
 if __name__ == "__main__":

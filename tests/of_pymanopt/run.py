@@ -10,9 +10,7 @@ itself needs NumPy < 2.4. Read next: ``backend.py``.
 
 from __future__ import annotations
 
-import subprocess
 import sys
-import tarfile
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,38 +18,14 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
-import pytest
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from suite_of_others import Outcomes, download, run_suite
+
 VERSIONS = {"pymanopt": "2.2.1", "autograd": "1.9.1"}
 OTHERS = ("jax", "pytorch", "tensorflow")
-
-
-class Outcomes:
-    """A plugin of pytest that counts, and keeps the names of what failed."""
-
-    def __init__(self) -> None:
-        self.passed = 0
-        self.failed: list[str] = []
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.failed:
-            self.failed.append(report.nodeid)
-        elif report.when == "call" and report.passed:
-            self.passed += 1
-
-
-def download(name: str, folder: Path) -> Path:
-    """Return an unpacked source distribution, which pip brings."""
-    version = VERSIONS[name]
-    command = [
-        *(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"),
-        *("--dest", str(folder), f"{name}=={version}"),
-    ]
-    subprocess.run(command, check=True)
-    with tarfile.open(folder / f"{name}-{version}.tar.gz") as archive:
-        archive.extractall(folder, filter="data")
-    return folder / f"{name}-{version}"
 
 
 class NoArray:
@@ -84,32 +58,19 @@ def run(sdist: Path, autograd: Path) -> Outcomes:
     """Run the suite in this process."""
     sys.path.insert(0, str(sdist))  # for its package of examples
     install(autograd)
-    outcomes = Outcomes()
-    options = [
-        "-q",
-        "--tb=short",
-        "-c",
-        "/dev/null",
-        "--rootdir",
-        str(sdist),
-        "-p",
-        "no:cacheprovider",
-    ]
     ignored = [f"--ignore={sdist}/tests/backends/test_{name}.py" for name in OTHERS]
     chosen = ["-k", " and ".join(f"not {name}" for name in OTHERS)]
-    pytest.main([*options, *ignored, *chosen, str(sdist / "tests")], plugins=[outcomes])
-    return outcomes
+    return run_suite(sdist / "tests", sdist, ["--tb=short", *ignored, *chosen])
 
 
 def main(arguments: list[str]) -> int:
     """Print how many tests pass; 1 if one does not."""
     with tempfile.TemporaryDirectory() as folder:
         given = [Path(path).resolve() for path in arguments]
-        sdist, autograd = given or [download(name, Path(folder)) for name in VERSIONS]
+        sdist, autograd = given or [download(*item, Path(folder)) for item in VERSIONS.items()]
         outcomes = run(sdist, autograd)
-    total = outcomes.passed + len(outcomes.failed)
-    print(f"{outcomes.passed} of {total} tests of pymanopt {VERSIONS['pymanopt']} pass")
-    return int(bool(outcomes.failed) or not total)
+    print(f"{outcomes.passed} of {outcomes.total} tests of pymanopt {VERSIONS['pymanopt']} pass")
+    return int(bool(outcomes.failed) or not outcomes.total)
 
 
 if __name__ == "__main__":
