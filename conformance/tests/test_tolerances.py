@@ -1,5 +1,7 @@
 """Tolerance classes measure what they say, below one unit in the last place too."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,7 @@ from tenferro_conformance.cases.tolerances import (
     same_bits,
 )
 from tenferro_conformance.errors import ToleranceError
+from tenferro_conformance.judging.laws import require_double_transpose
 from tenferro_conformance.profile import Tol
 
 inf, nan = float("inf"), float("nan")
@@ -112,3 +115,13 @@ def test_half_precision_has_its_own_column():
     assert {column for row in TABLE.values() for column in row} >= {"float16", "bfloat16"}
     with pytest.raises(KeyError):
         bound_of("complex", "float16")
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16", "bfloat16"])
+def test_the_map_transposed_twice_is_measured_by_its_numbers(dtype):
+    """|(Jᵀ)ᵀ v − J v| is compared with the largest of v and J v, in every dtype."""
+    real = np.dtype(getattr(pytest.importorskip("ml_dtypes"), dtype, dtype))
+    v, jv = np.array([-2.0, 0.5], real), np.array([1.5, 1.0], real)
+    out = mock.Mock(**{"fed.return_value": [v], "all.return_value": [jv]})
+    require_double_transpose(out)
+    assert out.require_close.call_args.kwargs["scale"] == 2.0

@@ -26,6 +26,7 @@ __all__ = [
     "Measure",
     "bound_of",
     "eps_of",
+    "is_inexact",
     "measure",
     "require",
     "require_equal",
@@ -105,11 +106,16 @@ def eps_of(dtype: str) -> float:
     return _EPS[_column(dtype)]
 
 
+def is_inexact(array: npt.NDArray[Any]) -> bool:
+    """Return True for floats and complex numbers; to NumPy, bfloat16 is none of its kinds."""
+    return array.dtype.kind in "fc" or array.dtype.name == "bfloat16"
+
+
 def same_bits(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
     """Return True if shape, dtype and bits are equal; any NaN equals any NaN, −0 is not 0."""
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
-    if a.dtype.kind not in "fc" and a.dtype.name != "bfloat16":
+    if not is_inexact(a):
         return bool(np.array_equal(a, b))
     x, y = _parts(a), _parts(b)
     both_nan = np.isnan(x) & np.isnan(y)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from tenferro.computegraph import derive, evaluate, input_key
 from tenferro.primitives import Aval
 from tenferro_conformance.cases.case import Case, Stored
-from tenferro_conformance.cases.tolerances import same_bits, sum_of_products
+from tenferro_conformance.cases.tolerances import is_inexact, same_bits, sum_of_products
 from tenferro_conformance.errors import LawViolationError
 from tenferro_conformance.running.programs import EXAMPLES, FACTORS, linear_groups
 from tenferro_conformance.running.session import Outcome, Session
@@ -127,7 +127,7 @@ def require_linearity(out: Outcome) -> None:
 
 def _largest(*arrays: Array) -> float:
     """Return the largest finite magnitude."""
-    sizes = [np.abs(x) for x in arrays if x.dtype.kind in "fc"]
+    sizes = [np.abs(x) for x in arrays if is_inexact(x)]
     return max((float(np.max(x[np.isfinite(x)], initial=0.0)) for x in sizes), default=0.0)
 
 
@@ -248,7 +248,7 @@ def require_same_node_by_node(out: Outcome) -> None:
     alone = node_by_node(out)
     scale = _largest(*alone.values(), *out.recorder.fed.values())
     for name, want in alone.items():
-        if want.dtype.kind in "fc":
+        if is_inexact(want):
             out.require_close(out[name], want, name, scale=scale)
         elif not same_bits(out[name], want):
             raise LawViolationError(f"{out.case.id} {name}: the whole program and its nodes differ")

@@ -15,6 +15,7 @@ from tenferro.computegraph import TenferroError
 from tenferro.primitives import Handle, bind_all, pointwise
 from tenferro.transforms import batch
 from tenferro_conformance.cases.case import Case
+from tenferro_conformance.cases.tolerances import is_inexact
 from tenferro_conformance.errors import LawViolationError
 from tenferro_conformance.running.derivatives import double_transpose, jvp, vjp
 from tenferro_conformance.running.operations import operation_of
@@ -188,7 +189,7 @@ def _examples(r: Recorder, name: str, i: int) -> tuple[Handle, list[Handle]]:
     Square matrices are reversed in both axes, which leaves them Hermitian and positive.
     """
     first = r.case.inputs[i].array()
-    is_square = first.ndim > 1 and first.shape[-1] == first.shape[-2] and first.dtype.kind in "fc"
+    is_square = first.ndim > 1 and first.shape[-1] == first.shape[-2] and is_inexact(first)
     both = [first, np.flip(first, (-2, -1) if is_square else 0) if first.ndim else first]
     whole = r.feed(f"{name}_whole", np.stack(both))
     return whole, [r.feed(f"{name}_alone{k}", array) for k, array in enumerate(both)]
