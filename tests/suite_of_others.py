@@ -38,11 +38,9 @@ class Outcomes:
 
 def download(name: str, version: str, folder: Path) -> Path:
     """Fetch a source distribution by pip, and return the folder of its files."""
-    command = [
-        *(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"),
-        *("--dest", str(folder), f"{name}=={version}"),
-    ]
-    subprocess.run(command, check=True)
+    # Of this name alone: pip would otherwise build the tools that build it from their sources, too.
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", name]
+    subprocess.run([*command, "--dest", str(folder), f"{name}=={version}"], check=True)
     with tarfile.open(folder / f"{name}-{version}.tar.gz") as archive:
         archive.extractall(folder, filter="data")
     return folder / f"{name}-{version}"
