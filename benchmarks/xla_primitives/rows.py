@@ -345,10 +345,13 @@ ABSENT = {
     "std::random_bits": "`benchmarks/random_numbers.py` measures draws",
     "std::random_log_gamma": "`benchmarks/random_numbers.py` measures draws",
     "std::scan": _CONTROL,
+    "std::schur": "JAX has it on the CPU alone",
     "std::sharding_constraint": _NOTHING,
     "std::stop_gradient": _NOTHING,
     "std::switch": _CONTROL,
+    "std::sylvester_solve": "JAX solves it with other factors",
     "std::table": _NOTHING,
+    "std::triangular_sylvester": _NO_OTHER,
     "std::threefry2x32": "`benchmarks/random_numbers.py` measures draws",
     "std::while_loop": _CONTROL,
 }

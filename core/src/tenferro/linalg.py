@@ -23,6 +23,7 @@ from tenferro.arrays.functions.linalg.matrix_functions import (
     tanm,
 )
 from tenferro.arrays.functions.linalg.qr_updates import qr_delete, qr_insert
+from tenferro.arrays.functions.linalg.schur_form import schur
 from tenferro.arrays.functions.linalg.special_matrices import (
     block_diag,
     circulant,
@@ -81,10 +82,10 @@ __all__ = [
     "khatri_rao", "leslie", "logm", "low_rank", "low_rank_factors", "lstsq", "lu", "lu_factor",
     "lu_solve", "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose",
     "multi_dot", "norm", "null_space", "orth", "orthogonal_procrustes", "outer", "pfaffian", "pinv",
-    "polar", "qr", "qr_delete", "qr_insert", "sinhm", "sinm", "slogdet", "solve", "solve_banded",
-    "solve_sylvester", "solve_triangular", "sparse_array", "spectral_function", "spsolve", "sqrtm",
-    "svd", "svdvals", "tanhm", "tanm", "tensordot", "tensorinv", "tensorsolve", "toeplitz", "trace",
-    "vecdot", "vector_norm",
+    "polar", "qr", "qr_delete", "qr_insert", "schur", "sinhm", "sinm", "slogdet", "solve",
+    "solve_banded", "solve_sylvester", "solve_triangular", "sparse_array", "spectral_function",
+    "spsolve", "sqrtm", "svd", "svdvals", "tanhm", "tanm", "tensordot", "tensorinv", "tensorsolve",
+    "toeplitz", "trace", "vecdot", "vector_norm",
 ]
 # end generated
 # fmt: on

@@ -4,6 +4,7 @@ from itertools import count
 
 from tenferro import primitives as p
 from tenferro.primitives.linalg.linear_solve import factorized
+from tenferro.primitives.linalg.sylvester_solve import solve_sylvester_equation
 
 _names = count()
 
@@ -37,6 +38,7 @@ def _factorizations():
         p.Eigvalsh: _of(p.eigvalsh, _SQUARE),
         p.Eig: _of(lambda a: p.eig(a)[1], _SQUARE),
         p.Eigvals: _of(p.eigvals, _SQUARE),
+        p.Schur: _of(lambda a: p.schur(a)[0], _SQUARE),
     }
 
 
@@ -56,6 +58,8 @@ def _built_on_them():
         p.SparseProduct: _of(multiplied, (3,), _SQUARE),
         p.SparseSolve: _of(sparsely_solved, (3,), _SQUARE),
         p.TriangularSolve: _of(p.triangular_solve, _SQUARE, _TALL[::-1]),
+        p.TriangularSylvester: _of(p.triangular_sylvester, _SQUARE, _SQUARE, _SQUARE),
+        p.SylvesterSolve: _of(solve_sylvester_equation, _SQUARE, _SQUARE, _SQUARE),
         p.LinearSolve: _of(solved, _SQUARE, _WIDE),
         p.Det: _of(p.det, _SQUARE),
         p.Adjugate: _of(p.adjugate, _SQUARE),

@@ -24,9 +24,10 @@ FAMILIES = (
     "indexing",
     "linear_solve", "logarithms", "lu", "matrix_function", "normal", "pinv", "pivoted_qr", "qr",
     "random", "random_gamma",
-    "reduction", "rounding", "scattering", "slogdet", "sorting", "sparse_product",
+    "reduction", "rounding", "scattering", "schur", "slogdet", "sorting", "sparse_product",
     "sparse_solve", "special", "spectrum",
-    "splitting", "structural", "svd", "triangular_solve", "vectors_used", "trigonometric",
+    "splitting", "structural", "svd", "sylvester", "triangular_solve", "vectors_used",
+    "trigonometric",
 )  # fmt: skip
 
 

@@ -152,6 +152,7 @@ _SQUARE, _STACK, _HALF = ((3, 3), "float64"), ((2, 3, 3), "float64"), ((3, 3), "
 _TRIANGULAR: Mapping[str, Any] = {
     "left": True, "lower": True, "transposed": False, "conjugated": False, "unit_diagonal": False,
 }  # fmt: skip
+_EQUATION: Mapping[str, Any] = {"adjoint": False, "below": False}
 _ORDER, _SOLVE = ((3,), "int32"), {"adjoint": False}
 _FACTORED = ("cholesky", "det", "adjugate", "slogdet")
 
@@ -333,6 +334,21 @@ ERROR_CASES: tuple[ErrorCase, ...] = (
         gauge="canonical"),
     _refused("pinv", "bad_fraction", [_SQUARE], InvalidParameterError,
         {**_parameter("rcond"), "value": -1.0}, rcond=-1.0),
+    *(_refused("schur", edge, [aval], error, fields, real=False)
+      for edge, aval, error, fields in (
+          ("not_square", _F23, ShapeMismatchError, _SHAPES),
+          ("no_half", _HALF, DTypeMismatchError, _DTYPES))),
+    _refused("schur", "real_of_complex", [((3, 3), "complex128")], InvalidParameterError,
+        _parameter("real"), real=True),
+    _refused("triangular_sylvester", "bad_shape", [_SQUARE, _SQUARE, _F23], ShapeMismatchError,
+        _SHAPES, **_EQUATION),
+    _refused("triangular_sylvester", "no_broadcast", [_SQUARE, _STACK, _SQUARE],
+        ShapeMismatchError, _SHAPES, **_EQUATION),
+    _refused_matrix("triangular_sylvester", "singular", [[1.0]], [[-1.0]], [[2.0]], **_EQUATION),
+    _refused("sylvester_solve", "bad_factors", [*[_SQUARE] * 6, _F23], ShapeMismatchError,
+        _SHAPES, adjoint=False),
+    _refused("sylvester_solve", "real_factors", [_SQUARE] * 7, DTypeMismatchError, _DTYPES,
+        adjoint=False),
     _refused_matrix("cholesky", "indefinite", [[1.0, 2.0], [2.0, 1.0]]),
     _refused_matrix("cholesky", "indefinite_in_a_batch", [[-1.0]], batch=(0, 0)),
     *(_refused(n, "bad_axis", [_C23], AxisError, {**_parameter("axes"), "value": (2,)}, **more)

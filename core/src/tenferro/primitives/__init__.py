@@ -162,6 +162,7 @@ if TYPE_CHECKING:
     from tenferro.primitives.linalg.pinv import Pinv, pinv
     from tenferro.primitives.linalg.pivoted_qr import PivotedQr, pivoted_qr
     from tenferro.primitives.linalg.qr import Qr, qr
+    from tenferro.primitives.linalg.schur import Schur, schur
     from tenferro.primitives.linalg.slogdet import Slogdet, slogdet
     from tenferro.primitives.linalg.sparse_product import SparseProduct, sparse_product
     from tenferro.primitives.linalg.sparse_solve import SparseSolve, sparse_solve
@@ -170,7 +171,13 @@ if TYPE_CHECKING:
         SvdQuotient, SvdTurns, SvdValues, svd_quotient, svd_turns, svd_values,
     )
     from tenferro.primitives.linalg.svd import Svd, Svdvals, svd, svdvals
+    from tenferro.primitives.linalg.sylvester_solve import (
+        SylvesterSolve, solve_sylvester_equation, sylvester_solve,
+    )
     from tenferro.primitives.linalg.triangular_solve import TriangularSolve, triangular_solve
+    from tenferro.primitives.linalg.triangular_sylvester import (
+        TriangularSylvester, triangular_sylvester,
+    )
     from tenferro.primitives.linalg.vectors_used import (
         VectorsSeen, VectorsVary, vectors_seen, vectors_vary,
     )
@@ -266,13 +273,16 @@ else:
             "linalg.pinv": "Pinv pinv",
             "linalg.pivoted_qr": "PivotedQr pivoted_qr",
             "linalg.qr": "Qr qr",
+            "linalg.schur": "Schur schur",
             "linalg.slogdet": "Slogdet slogdet",
             "linalg.sparse_product": "SparseProduct sparse_product",
             "linalg.sparse_solve": "SparseSolve sparse_solve",
             "linalg.spectrum": "Spectrum Turn spectrum turn",
             "linalg.splitting": "SvdQuotient SvdTurns SvdValues svd_quotient svd_turns svd_values",
             "linalg.svd": "Svd Svdvals svd svdvals",
+            "linalg.sylvester_solve": "SylvesterSolve solve_sylvester_equation sylvester_solve",
             "linalg.triangular_solve": "TriangularSolve triangular_solve",
+            "linalg.triangular_sylvester": "TriangularSylvester triangular_sylvester",
             "linalg.vectors_used": "VectorsSeen VectorsVary vectors_seen vectors_vary",
             "logarithms": "Exprel Logit Xlog1py Xlogy exprel logit xlog1py xlogy",
             "normal": "Erfcinv Erfcx LogNdtr Ndtr Ndtri erfcinv erfcx log_ndtr ndtr ndtri",
@@ -321,40 +331,41 @@ __all__ = [
     "Qr", "RandomBits", "RandomLogGamma", "Real", "ReduceAnd", "ReduceLogsumexp", "ReduceMax",
     "ReduceMin", "ReduceOr", "ReduceProd", "ReduceSum", "RefusalError", "Rem", "Reshape", "Reverse",
     "Rfft", "Round", "Rsqrt", "Scan", "Scatter", "ScatterAdd", "ScatterMax", "ScatterMin",
-    "ScatterMul", "Searchsorted", "Select", "Shape", "ShapeMismatchError", "ShardingConstraint",
-    "ShardingError", "ShardingSpec", "ShiftLeft", "ShiftRight", "Sign", "Sin", "Sinh", "Slice",
-    "Slogdet", "Softmax", "Sort", "SparseProduct", "SparseSolve", "Spectrum", "Sqrt", "Square",
-    "StepLimitError", "StopGradient", "Sub", "Svd", "SvdQuotient", "SvdTurns", "SvdValues",
-    "Svdvals", "Switch", "Table", "Tan", "Tanh", "TensorPrimitive", "TensorSpace", "Threefry2x32",
-    "TopK", "Transpose", "TriangularSolve", "Turn", "UnknownDTypeError", "VectorsSeen",
-    "VectorsVary", "WhileLoop", "Wofz", "Xlog1py", "Xlogy", "Zeta", "abs", "accepted", "acos",
-    "acosh", "add", "adjugate", "angle", "annotate", "argmax", "argmin", "argsort", "asin", "asinh",
-    "atan", "atan2", "atanh", "bessel_i", "bessel_ie", "bessel_j", "bessel_k", "bessel_ke",
-    "bessel_y", "beta_density", "betainc", "betainc_derivative", "betaincc", "betaln", "bfloat16",
-    "bind", "bind_all", "bitcast", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor",
-    "bool_", "bound", "broadcast_in_dim", "cbrt", "ceil", "checkpoint", "cholesky",
-    "cholesky_tangent", "clamp", "complex", "complex64", "complex128", "complex_erf",
-    "complex_erfc", "concatenate", "conj", "constant", "convert", "copysign", "cos", "cosh",
-    "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum", "dawsn", "debug_callback", "det",
-    "digamma", "div", "dot_general", "dynamic_slice", "dynamic_update_slice", "eig", "eigh",
-    "eigvals", "eigvalsh", "eq", "erf", "erfc", "erfcinv", "erfcx", "erfinv", "exp", "exp2",
-    "expand_dims", "expm1", "exprel", "eye", "fft", "float16", "float32", "float64", "floor",
-    "full", "gamma", "gamma_density", "gamma_moment", "gammainc", "gammainc_derivative",
-    "gammaincc", "gather", "ge", "gt", "host_callback", "hypot", "imag", "in_front", "int8",
-    "int16", "int32", "int64", "integer_pow", "iota", "irfft", "is_finite", "le", "lgamma",
-    "linear_solve", "log", "log1p", "log2", "log10", "log_ndtr", "log_softmax", "logaddexp",
-    "logical_and", "logical_not", "logical_or", "logical_xor", "logistic", "logit", "lt", "lu",
-    "lu_permutation", "matrix_function", "maximum", "minimum", "mul", "ndtr", "ndtri", "ne", "neg",
-    "nextafter", "optimization_barrier", "pad", "pinv", "pivoted_qr", "pointwise", "polygamma",
-    "polygamma_difference", "pow", "promote", "promote_dtypes", "qr", "random_bits",
+    "ScatterMul", "Schur", "Searchsorted", "Select", "Shape", "ShapeMismatchError",
+    "ShardingConstraint", "ShardingError", "ShardingSpec", "ShiftLeft", "ShiftRight", "Sign", "Sin",
+    "Sinh", "Slice", "Slogdet", "Softmax", "Sort", "SparseProduct", "SparseSolve", "Spectrum",
+    "Sqrt", "Square", "StepLimitError", "StopGradient", "Sub", "Svd", "SvdQuotient", "SvdTurns",
+    "SvdValues", "Svdvals", "Switch", "SylvesterSolve", "Table", "Tan", "Tanh", "TensorPrimitive",
+    "TensorSpace", "Threefry2x32", "TopK", "Transpose", "TriangularSolve", "TriangularSylvester",
+    "Turn", "UnknownDTypeError", "VectorsSeen", "VectorsVary", "WhileLoop", "Wofz", "Xlog1py",
+    "Xlogy", "Zeta", "abs", "accepted", "acos", "acosh", "add", "adjugate", "angle", "annotate",
+    "argmax", "argmin", "argsort", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i",
+    "bessel_ie", "bessel_j", "bessel_k", "bessel_ke", "bessel_y", "beta_density", "betainc",
+    "betainc_derivative", "betaincc", "betaln", "bfloat16", "bind", "bind_all", "bitcast",
+    "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "bool_", "bound", "broadcast_in_dim",
+    "cbrt", "ceil", "checkpoint", "cholesky", "cholesky_tangent", "clamp", "complex", "complex64",
+    "complex128", "complex_erf", "complex_erfc", "concatenate", "conj", "constant", "convert",
+    "copysign", "cos", "cosh", "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum", "dawsn",
+    "debug_callback", "det", "digamma", "div", "dot_general", "dynamic_slice",
+    "dynamic_update_slice", "eig", "eigh", "eigvals", "eigvalsh", "eq", "erf", "erfc", "erfcinv",
+    "erfcx", "erfinv", "exp", "exp2", "expand_dims", "expm1", "exprel", "eye", "fft", "float16",
+    "float32", "float64", "floor", "full", "gamma", "gamma_density", "gamma_moment", "gammainc",
+    "gammainc_derivative", "gammaincc", "gather", "ge", "gt", "host_callback", "hypot", "imag",
+    "in_front", "int8", "int16", "int32", "int64", "integer_pow", "iota", "irfft", "is_finite",
+    "le", "lgamma", "linear_solve", "log", "log1p", "log2", "log10", "log_ndtr", "log_softmax",
+    "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logistic", "logit",
+    "lt", "lu", "lu_permutation", "matrix_function", "maximum", "minimum", "mul", "ndtr", "ndtri",
+    "ne", "neg", "nextafter", "optimization_barrier", "pad", "pinv", "pivoted_qr", "pointwise",
+    "polygamma", "polygamma_difference", "pow", "promote", "promote_dtypes", "qr", "random_bits",
     "random_log_gamma", "real", "reduce_and", "reduce_logsumexp", "reduce_max", "reduce_min",
     "reduce_or", "reduce_prod", "reduce_sum", "rem", "reshape", "reverse", "rfft", "round", "rsqrt",
     "same_shape", "scan", "scatter", "scatter_add", "scatter_max", "scatter_min", "scatter_mul",
-    "searchsorted", "select", "sharding_constraint", "shift_left", "shift_right", "sign", "sin",
-    "sinh", "slice", "slogdet", "softmax", "sort", "sparse_product", "sparse_solve", "spectrum",
-    "sqrt", "square", "squeeze", "stop_gradient", "sub", "svd", "svd_quotient", "svd_turns",
-    "svd_values", "svdvals", "switch", "table", "take_along_axis", "tan", "tanh", "threefry2x32",
-    "top_k", "transpose", "triangular_solve", "turn", "uint8", "uint16", "uint32", "uint64",
+    "schur", "searchsorted", "select", "sharding_constraint", "shift_left", "shift_right", "sign",
+    "sin", "sinh", "slice", "slogdet", "softmax", "solve_sylvester_equation", "sort",
+    "sparse_product", "sparse_solve", "spectrum", "sqrt", "square", "squeeze", "stop_gradient",
+    "sub", "svd", "svd_quotient", "svd_turns", "svd_values", "svdvals", "switch", "sylvester_solve",
+    "table", "take_along_axis", "tan", "tanh", "threefry2x32", "top_k", "transpose",
+    "triangular_solve", "triangular_sylvester", "turn", "uint8", "uint16", "uint32", "uint64",
     "variable", "vectors_seen", "vectors_vary", "while_loop", "wofz", "xlog1py", "xlogy", "zeta",
 ]
 # end generated

@@ -26,8 +26,16 @@ def test_a_solution_of_sylvesters_equation(dtype):
 def test_derivatives_of_a_solution_of_sylvesters_equation():
     """by all three, twice; in jit and vmap"""
     tn.check_grads(ours.solve_sylvester, (A, B, Q), order=2)
+    double = np.array([[2.0, 1.0], [0.0, 2.0]])  # one eigenvalue and one eigenvector
+    tn.check_grads(ours.solve_sylvester, (double, double, Q[:2]), order=2)
     found = tn.jit(tn.vmap(ours.solve_sylvester, in_axes=(None, None, 0)))(A, B, np.stack([Q, -Q]))
     np.testing.assert_allclose(found[1], -theirs.solve_sylvester(A, B, Q), rtol=1e-11)
+
+
+def test_a_stack_of_sylvesters_equations():
+    a, b, q = (np.stack([x, 2 * x]) for x in (A, B, Q))
+    x = ours.solve_sylvester(a, b, q)
+    np.testing.assert_allclose(a @ x + x @ b, q, atol=1e-12)
 
 
 @pytest.mark.parametrize("lower, upper", [(1, 2), (2, 1), (3, 0), (0, 3)])

@@ -28,9 +28,9 @@ _STATISTICS = (
 _FACTORIZATIONS = (
     *("adjugate", "cholesky", "cholesky_tangent", "det", "eig", "eigh", "eigvals", "eigvalsh"),
     *("fft", "irfft", "linear_solve", "lu", "lu_permutation", "pinv", "pivoted_qr", "qr"),
-    *("rfft", "slogdet"),
+    *("rfft", "schur", "slogdet", "sylvester_solve"),
     *("spectrum", "svd", "svd_quotient", "svd_turns", "svd_values", "svdvals"),
-    *("triangular_solve", "turn"),
+    *("triangular_solve", "triangular_sylvester", "turn"),
 )
 _LONG_PROGRAMS = ("betainc_derivative", "gammainc_derivative", "matrix_function")
 _NARROW_DTYPES = (

@@ -2,7 +2,7 @@
 
 Linear in the right-hand sides. Only the named triangle of the matrix exists: the rest is never
 read, neither is the diagonal where it is said to be one, and tangents and cotangents are masked
-accordingly. Read next: ``lu.py``.
+accordingly. Read next: ``lu.py``, or ``triangular_sylvester.py``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Equations whose matrix has a structure: Sylvester's, and those of a banded matrix.
 
-Both are written as a dense system, which is factorized once for the value and for derivatives of
-every order: of m n unknowns for Sylvester's equation, of n for a banded matrix, whatever its band.
-Read next: ``solving.py``.
+Sylvester's is solved by Bartels and Stewart's method. A banded matrix is written as a dense one,
+whatever its band. Read next: ``solving.py``.
 """
 
 from __future__ import annotations
@@ -12,23 +11,27 @@ from typing import Any
 
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.comparison import where
-from tenferro.arrays.functions.contraction import kron
 from tenferro.arrays.functions.indexing import take
+from tenferro.arrays.functions.linalg.decomposing import matrices
 from tenferro.arrays.functions.linalg.solving import solve, square
 from tenferro.arrays.functions.ranges import arange
-from tenferro.arrays.functions.structural import matrix_transpose, reshape
-from tenferro.arrays.functions.triangles import eye
+from tenferro.arrays.functions.structural import reshape
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
-from tenferro.primitives import InvalidParameterError, ShapeMismatchError
+from tenferro.arrays.promotion.broadcast import cast
+from tenferro.primitives import InvalidParameterError, ShapeMismatchError, promote_dtypes
 from tenferro.primitives.comparison import ge, logical_and, lt, select
 from tenferro.primitives.constants import zeros_like
+from tenferro.primitives.linalg.sylvester_solve import solve_sylvester_equation
 
 
 def solve_sylvester(a: Any, b: Any, q: Any) -> Array:
     """Solve a x + x b = q.
 
-    a: [m, m]   b: [n, n]   q: [m, n]   →   x: [m, n]
+    a: [*s, m, m]   b: [*s, n, n]   q: [*s, m, n]   →   x: [*s, m, n]
+
+    Both matrices are brought to complex Schur forms, once for the value and derivatives of every
+    order, in m³ + n³ operations. Derivatives exist for equal eigenvalues of a, or of b, too.
 
     Raises   ShapeMismatchError; for eigenvalues of a and -b in common SingularMatrixError, on
              backends that see it.
@@ -37,13 +40,14 @@ def solve_sylvester(a: Any, b: Any, q: Any) -> Array:
     >>> tn.linalg.solve_sylvester([[2.0]], [[3.0]], [[10.0]])
     array([[2.]])
     """
-    left, right, known = square(a, "solve_sylvester"), square(b, "solve_sylvester"), as_array(q)
-    m, n = left.shape[-1], right.shape[-1]
-    if left.ndim != 2 or right.ndim != 2 or known.shape != (m, n):
-        raise _unfit("solve_sylvester", "a [m, m], b [n, n], q [m, n]", left, right, known)
-    of_left = kron(left, eye(n, dtype=left.dtype))
-    of_right = kron(eye(m, dtype=right.dtype), matrix_transpose(right))
-    return reshape(solve(of_left + of_right, reshape(known, (m * n,))), (m, n))
+    left, right = square(a, "solve_sylvester"), square(b, "solve_sylvester")
+    known = matrices(q, "solve_sylvester")
+    lead, m, n = left.shape[:-2], left.shape[-1], right.shape[-1]
+    if right.shape[:-2] != lead or known.shape != (*lead, m, n):
+        need = "a [*s, m, m], b [*s, n, n], q [*s, m, n]"
+        raise _unfit("solve_sylvester", need, left, right, known)
+    dtype = promote_dtypes(left.dtype, promote_dtypes(right.dtype, known.dtype))
+    return solve_sylvester_equation(cast(left, dtype), cast(right, dtype), cast(known, dtype))
 
 
 def solve_banded(

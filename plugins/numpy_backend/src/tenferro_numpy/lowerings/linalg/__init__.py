@@ -16,6 +16,7 @@ from tenferro_numpy.lowerings.linalg import (
     lu,
     matrix_function,
     pivoted_qr,
+    schur,
     sparse,
     svd,
     system_factors,
@@ -26,7 +27,7 @@ __all__ = ["register"]
 
 _FACTORIZATIONS: tuple[Any, ...] = (
     cholesky, eig, eigh, gauge_check, lu, matrix_function, pivoted_qr,
-    sparse, svd, system_factors, triangular_solve,
+    schur, sparse, svd, system_factors, triangular_solve,
 )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from tenferro_xla.lowerings.linalg import (
     matrix_function,
     pivoted_qr,
     qr,
+    schur,
     svd,
     triangular_solve,
 )
@@ -29,6 +30,7 @@ _FACTORIZATIONS: tuple[Any, ...] = (
     matrix_function,
     pivoted_qr,
     qr,
+    schur,
     svd,
 )
 
