@@ -102,6 +102,32 @@ def of_pivoted_qr_in_jax(la, xp, a):
     return of_qr(la, xp, a[:, order])
 
 
+def with_real_diagonal(xp, q, r):
+    """Both factors with phases that make the diagonal of R positive."""
+    d = xp.diagonal(r)
+    phase = d / xp.abs(d)
+    return q * phase, xp.conj(phase)[:, None] * r
+
+
+def of_qr_with_a_column(la, xp, a, u):
+    return with_real_diagonal(xp, *la.qr_insert(*la.qr(a), u, 1, which="col"))
+
+
+def of_qr_without_a_column(la, xp, a):
+    return with_real_diagonal(xp, *la.qr_delete(*la.qr(a), 0, which="col"))
+
+
+def of_schur(la, xp, a):
+    """Moduli, which depend on no phase; both have the order of LAPACK."""
+    t, z = la.schur(a, output="complex")
+    return xp.abs(t) ** 2, xp.abs(z) ** 2
+
+
+def of_schur_in_jax(la, xp, a):
+    t, z = jax.scipy.linalg.schur(a, output="complex")
+    return xp.abs(t) ** 2, xp.abs(z) ** 2
+
+
 def of_eigh(la, xp, a):
     w, v = la.eigh(a)
     return (v * xp.sin(w)[..., None, :]) @ h(xp, v), w
@@ -164,6 +190,12 @@ FACTORIZATIONS = [
     row("qr", TALL, use=of_qr),
     row("qr", WIDE, use=of_qr),
     row("qr", Operand("4 n", "apart"), use=of_pivoted_qr, theirs=of_pivoted_qr_in_jax),
+    row("qr_insert", Operand("4 n", "apart"), Operand("4 1"), use=of_qr_with_a_column,
+        theirs=lambda la, xp, a, u: of_qr(la, xp, xp.column_stack([a[:, :1], u, a[:, 1:]]))),
+    row("qr_delete", Operand("4 n", "apart"), use=of_qr_without_a_column,
+        theirs=lambda la, xp, a: of_qr(la, xp, a[:, 1:])),
+    row("schur", ONE, use=of_schur, theirs=of_schur_in_jax,
+        not_jax_gradient="JAX has no derivative of schur"),
     row("qr", TALL, use=lambda la, xp, a: h(xp, r := la.qr(a, mode="r")) @ r,
         keywords={"mode": "r"}),
     row("svd", TALL, use=of_svd),
