@@ -349,9 +349,7 @@ ABSENT = {
     "std::sharding_constraint": _NOTHING,
     "std::stop_gradient": _NOTHING,
     "std::switch": _CONTROL,
-    "std::sylvester_solve": "JAX solves it with other factors",
     "std::table": _NOTHING,
-    "std::triangular_sylvester": _NO_OTHER,
     "std::threefry2x32": "`benchmarks/random_numbers.py` measures draws",
     "std::while_loop": _CONTROL,
 }
