@@ -145,3 +145,16 @@ def test_doctor_finds_nothing_wrong():
     from tenferro._trial import try_here
 
     assert (try_here("numpy")["status"], try_here("numpy")["problems"]) == ("loaded", [])
+
+
+def test_a_small_gradient_does_not_load_what_others_need():
+    code = """
+import sys, numpy as np, tenferro as tn
+tn.grad(lambda x: np.sum(np.log(np.sin(x) * np.exp(-x) + x)))(np.linspace(1.0, 2.0, 9))
+print(*sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    unused = "backend.row_blocks.find backend.sharding primitives.special primitives.indexing"
+    loaded = set(done.stdout.split())
+    assert "tenferro_numpy.planner" in loaded
+    assert loaded.isdisjoint([f"tenferro.{name}" for name in unused.split()])

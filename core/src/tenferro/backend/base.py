@@ -11,18 +11,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from time import perf_counter
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.backend._errors import UnsupportedError
 from tenferro.backend._snapshots import copied
 from tenferro.backend.lowering import Implementation, LoweringTable, check_result_count, key_of
 from tenferro.backend.records import BackendConfig, BackendInfo
-from tenferro.backend.sharding import ShardedArrays
 from tenferro.backend.timings import Timing, Timings, timing_of
 from tenferro.computegraph import CompiledProgram, Operation, check_operand_count
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._source import source_text
+
+if TYPE_CHECKING:
+    from tenferro.backend.sharding import ShardedArrays
 
 Options = Mapping[str, object]
 _SHARDING = ("mesh", "in_shardings", "out_shardings")

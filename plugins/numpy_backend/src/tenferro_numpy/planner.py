@@ -9,6 +9,7 @@ among the instructions have plans of their own: `loops/`. Read next: `draft.py`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from operator import itemgetter, methodcaller
@@ -17,12 +18,10 @@ from typing import Any
 from tenferro.backend.extend import CollectorPaused, NamedTuple
 from tenferro.backend.lowering import LoweringTable
 from tenferro.backend.regions import in_order
-from tenferro.backend.row_blocks import find_blocks
 from tenferro.computegraph import CompiledProgram
 from tenferro.primitives import Aval, DType
 from tenferro.primitives.constants import Constant
-from tenferro.primitives.indexing import DynamicUpdateSlice, Gather, Scatter, ScatterAdd
-from tenferro.primitives.structural import Concatenate, Convert, Pad, Reshape, Transpose
+from tenferro.primitives.structural import Convert
 from tenferro_numpy.ir.expression import IDENTITY, Expression
 from tenferro_numpy.ir.literals import Compared, Literals
 from tenferro_numpy.ir.liveness import dying_after
@@ -32,7 +31,7 @@ from tenferro_numpy.ir.step import Step
 from tenferro_numpy.lowerings import expression, is_own, own_expression
 from tenferro_numpy.machine.allocator import PAGES, keep_freed_arrays
 from tenferro_numpy.machine.tile_size import Tiling, smallest_region
-from tenferro_numpy.memory.ownership import Memory
+from tenferro_numpy.memory.ownership import Memory, size_of
 from tenferro_numpy.memory.registers import Registers
 from tenferro_numpy.memory.reuse import reuse
 from tenferro_numpy.plan_passes.elements import pick_and_put
@@ -40,7 +39,6 @@ from tenferro_numpy.plan_passes.fusion.build import fuse, share_equal
 from tenferro_numpy.plan_passes.lazy_broadcasts import leave_to_readers
 from tenferro_numpy.plan_passes.row_major import copy_short_axes
 from tenferro_numpy.plan_passes.unboxing import as_arrays, unbox
-from tenferro_numpy.row_blocks import Blocked
 
 __all__ = [
     "PLAN_PASSES",
@@ -56,7 +54,8 @@ __all__ = [
 _MAX_LINES_PER_NUMBER_LINE = 1.25
 _BOOL = Aval((), DType.of("bool"))
 _EFFECT = "std::debug_callback"
-_UPDATES = frozenset((DynamicUpdateSlice, Scatter, ScatterAdd))
+_UPDATES = frozenset(("std::dynamic_update_slice", "std::scatter", "std::scatter_add"))
+_ELEMENTS = frozenset(("std::reshape", "std::concatenate"))
 _PASSES = "tenferro_numpy.plan_passes"
 #: by primitive, what writes expressions that do less work where operands are literals
 _BY_LITERALS = {
@@ -125,6 +124,8 @@ class Planner:
     def __init__(self, program: CompiledProgram, table: LoweringTable, how: PlanOptions) -> None:
         self.program = program
         self.distinct = set(map(itemgetter(0), program.nodes))  # operations
+        #: their classes by key: a pass whose primitives are not among them does not load
+        self.classes = {getattr(cls, "key", ""): cls for cls in set(map(type, self.distinct))}
         self.how = how
         self.donated = how.donated
         self.avals: list[Aval] = list(program.avals)
@@ -151,20 +152,26 @@ class Planner:
     def find_blocks(self) -> None:
         """Make steps for the parts of the program that run some rows at a time."""
         tiling = self.how.tiling
-        if tiling is None:
+        if tiling is None or self.total_bytes() <= tiling.cache:
             return
+        find_blocks = import_module("tenferro.backend.row_blocks").find_blocks
+        blocked = import_module("tenferro_numpy.row_blocks").Blocked
         part_how = PlanOptions(without=self.how.without)
         for block in find_blocks(self.program, tiling.cache):
             parts = {rows: block.program(self.program, rows) for rows in block.sizes}
             plans = {rows: make_plan(part, self.table, part_how) for rows, part in parts.items()}
             stacked = [self.avals[i] for i in block.stacked]
             joined = [self.avals[i] for i in block.joined]
-            made = Blocked(block, plans, stacked, joined, tiling.threads)
+            made = blocked(block, plans, stacked, joined, tiling.threads)
             operands = (*block.by_rows, *block.whole)
             text = ", ".join([f"{{{i}}}" for i in range(len(operands))])
             line = Expression(f"{{p0}}({text})", (made,))
             step = Step(line, operands, (*block.stacked, *block.joined), tuple(block.members))
             self.blocks.update(dict.fromkeys(block.members, step))
+
+    def total_bytes(self) -> int:
+        """Return the bytes of all values together."""
+        return sum([count * size_of(aval) for aval, count in Counter(self.avals).items()])
 
     # ---- what each instruction becomes -----------------------------------------------------------
 
@@ -203,8 +210,7 @@ class Planner:
         """Return the functions of `_BY_LITERALS` for the classes of the program's operations."""
         if "constant_operands" in self.how.without:
             return {}
-        keys = {cls: getattr(cls, "key", "") for cls in set(map(type, self.distinct))}
-        found = {cls: _BY_LITERALS[key] for cls, key in keys.items() if key in _BY_LITERALS}
+        found = {cls: _BY_LITERALS[key] for key, cls in self.classes.items() if key in _BY_LITERALS}
         return {cls: getattr(import_module(name), made) for cls, (name, made) in found.items()}
 
     def rows(self) -> Iterable[tuple[int, Any]]:
@@ -269,7 +275,7 @@ class Planner:
 
     def add_padded_sums(self) -> None:
         """Add padded terms of sums to windows."""
-        if Pad not in map(type, self.distinct):
+        if "std::pad" not in self.classes:
             return
         operations = [row[0] for row in self.program.nodes]
         add_windows = import_module(f"{_PASSES}.padded_sums").add_windows
@@ -277,7 +283,7 @@ class Planner:
 
     def assemble_gathers(self) -> None:
         """Put slices together instead of gathering at places that the program spells out."""
-        if "constant_operands" in self.how.without or Gather not in map(type, self.distinct):
+        if "constant_operands" in self.how.without or "std::gather" not in self.classes:
             return
         operations = [row[0] for row in self.program.nodes]
         assemble = import_module(f"{_PASSES}.constant_gather").assemble
@@ -285,14 +291,14 @@ class Planner:
 
     def keep_columns_separate(self) -> None:
         """Do not join index vectors whose columns their readers take one by one."""
-        if Concatenate in map(type, self.distinct):
+        if "std::concatenate" in self.classes:
             operations = [row[0] for row in self.program.nodes]
             keep_separate = import_module(f"{_PASSES}.index_columns").keep_columns_separate
             self.steps = keep_separate(self.steps, self.avals, operations, self.outputs)
 
     def read_parts_early(self) -> None:
         """Read parts of arrays before steps that may then update these arrays in place."""
-        if MEMORY_REUSE in self.how.without or _UPDATES.isdisjoint(map(type, self.distinct)):
+        if MEMORY_REUSE in self.how.without or _UPDATES.isdisjoint(self.classes):
             return
         kept = {*self.program.inputs, *self.outputs, *self.literals}.difference(self.donated)
         operations = [row[0] for row in self.program.nodes]
@@ -307,7 +313,7 @@ class Planner:
 
     def copy_short_axes(self) -> None:
         """Copy transposed arrays with a short axis where elementwise lines read them."""
-        if Transpose in map(type, self.distinct):
+        if "std::transpose" in self.classes:
             copy_short_axes(self.steps, self.avals, [row[0] for row in self.program.nodes])
 
     # ---- regions ---------------------------------------------------------------------------------
@@ -323,7 +329,7 @@ class Planner:
 
     def pick_elements(self) -> None:
         """Read single elements, and put arrays together of them, in one step each."""
-        if {Reshape, Concatenate}.isdisjoint(map(type, self.distinct)):
+        if _ELEMENTS.isdisjoint(self.classes):
             return
         operations = [row[0] for row in self.program.nodes]
         self.steps = pick_and_put(self.steps, self.avals, operations, self.literals, self.outputs)

@@ -8,12 +8,13 @@ from __future__ import annotations
 from math import log as ln
 from typing import Any
 
+from tenferro import primitives
 from tenferro.arrays.functions._factories import binary, floating_pair, unary
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.promotion.broadcast import floating
 from tenferro.arrays.registry import covers
 from tenferro.primitives import elementwise as p
-from tenferro.primitives import faddeeva, special, structural
+from tenferro.primitives import structural
 
 
 @covers("exp", ufunc=True)
@@ -55,7 +56,7 @@ def logistic(x: Any) -> Array:
 def erf(x: Any) -> Array:
     """Compute the error function of a real or complex x elementwise."""
     found = floating(x)
-    return faddeeva.complex_erf(found) if found.dtype.is_complex else special.erf(found)
+    return primitives.complex_erf(found) if found.dtype.is_complex else primitives.erf(found)
 
 
 def stop_gradient(x: Any) -> Any:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from tenferro._runtime import CollectorPaused, frozen
 from tenferro.backend._errors import BackendError, DeviceUnavailableError, UnsupportedError
@@ -43,10 +44,12 @@ from tenferro.backend.records import (
     PluginRecord,
     Probe,
 )
-from tenferro.backend.sharding import Processes
 from tenferro.computegraph import Operation, infer
 from tenferro.primitives._boundary import at_user_line, bounded
 from tenferro.tidu import Primitive
+
+if TYPE_CHECKING:
+    from tenferro.backend.sharding import Processes
 
 _FALLBACK = "numpy"  # where an opted-in host callback computes
 _DEFAULT = BackendConfig()
@@ -309,7 +312,7 @@ class PluginHost:
         Raises what ``require`` raises. Raises UnsupportedError: if the backend has no such thing.
         """
         found: Processes = self._ability(
-            Processes,
+            import_module("tenferro.backend.sharding").Processes,  # few programs have several
             name,
             "tenferro_backend_processes",
             f"{name} runs in one process\n  hint       the feature `sharding` has several",

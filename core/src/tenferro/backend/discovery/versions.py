@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-_NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
-_PLAIN_REQUIREMENT = re.compile(r"\s*[A-Za-z0-9._-]+\s*\(?([<>=!.,\s0-9]*)\)?\s*")
-_PLAIN_CLAUSE = re.compile(r"\s*(>=|<=|==|!=|<|>)\s*(\d+(?:\.\d+)*)\s*")
-_PLAIN_VERSION = re.compile(r"\d+(?:\.\d+)*")
+# Patterns, which `re` compiles at their first use: most processes read a stored scan instead.
+_NAME = r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)"
+_PLAIN_REQUIREMENT = r"\s*[A-Za-z0-9._-]+\s*\(?([<>=!.,\s0-9]*)\)?\s*"
+_PLAIN_CLAUSE = r"\s*(>=|<=|==|!=|<|>)\s*(\d+(?:\.\d+)*)\s*"
+_PLAIN_VERSION = r"\d+(?:\.\d+)*"
 
 
 def range_problem(requirements: Iterable[str], name: str, version: str) -> str:
@@ -35,7 +36,7 @@ def required_name(requirement: str) -> str:
     >>> required_name("Tenferro_NumPy[extra] >= 0.1")
     'tenferro-numpy'
     """
-    found = _NAME.match(requirement)
+    found = re.match(_NAME, requirement)
     return re.sub(r"[-_.]+", "-", found[1]).lower() if found else ""
 
 
@@ -54,11 +55,11 @@ def plain_fit(line: str, version: str) -> bool | None:
     """Return True if a version meets a requirement of plain clauses; ``None`` if it is not
     plain.
     """
-    plain = _PLAIN_REQUIREMENT.fullmatch(line)
-    if plain is None or not _PLAIN_VERSION.fullmatch(version):
+    plain = re.fullmatch(_PLAIN_REQUIREMENT, line)
+    if plain is None or not re.fullmatch(_PLAIN_VERSION, version):
         return None
     clauses = [c for c in plain[1].split(",") if c.strip()]
-    matches = [_PLAIN_CLAUSE.fullmatch(clause) for clause in clauses]
+    matches = [re.fullmatch(_PLAIN_CLAUSE, clause) for clause in clauses]
     if not all(matches):
         return None
     return all(_holds(m[1], _numbers(version), _numbers(m[2])) for m in matches if m)

@@ -7,9 +7,24 @@ over rows. Nothing here knows an array library. Read in this order: ``find``, ``
 
 from __future__ import annotations
 
-from tenferro.backend.row_blocks.even import PARTS, even_rows
-from tenferro.backend.row_blocks.find import Block, find_blocks
-from tenferro.backend.row_blocks.row_rules import row_axis
-from tenferro.backend.row_blocks.savings import size_of
+from typing import TYPE_CHECKING
+
+from tenferro._runtime.lazy import later
+
+if TYPE_CHECKING:
+    from tenferro.backend.row_blocks.even import PARTS, even_rows
+    from tenferro.backend.row_blocks.find import Block, find_blocks
+    from tenferro.backend.row_blocks.row_rules import row_axis
+    from tenferro.backend.row_blocks.savings import size_of
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "even": "PARTS even_rows",
+            "find": "Block find_blocks",
+            "row_rules": "row_axis",
+            "savings": "size_of",
+        },
+    )
 
 __all__ = ["PARTS", "Block", "even_rows", "find_blocks", "row_axis", "size_of"]
