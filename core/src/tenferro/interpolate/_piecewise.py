@@ -12,7 +12,7 @@ from typing import Any
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.evaluation.results import in_kind
 from tenferro.arrays.functions.arithmetic import clip
-from tenferro.arrays.functions.comparison import logical_or, where
+from tenferro.arrays.functions.comparison import isnan, logical_and, where
 from tenferro.arrays.functions.creation import zeros_like
 from tenferro.arrays.functions.cumulative import cumsum
 from tenferro.arrays.functions.indexing import take
@@ -87,12 +87,12 @@ class PPoly:
         rest = self._c.ndim - 2
         t = (places - take(knots, i)).reshape((*places.shape, *[1] * rest))
         parts = [take(self._c[j], i, axis=0) for j in range(self._c.shape[0])]
-        found = parts[0] + zeros_like(t)
+        found = parts[0] + where(isnan(t), t, 0)  # a constant is nan where the place is
         for part in parts[1:]:
             found = found * t + part
         if extrapolate is False:
-            outside = logical_or(places < first, places > last).reshape(t.shape)
-            found = where(outside, float("nan"), found)
+            inside = logical_and(places >= first, places <= last).reshape(t.shape)
+            found = where(inside, found, float("nan"))
         there = range(self.axis, self.axis + places.ndim)
         return moveaxis(found, tuple(range(places.ndim)), tuple(there))
 

@@ -138,6 +138,16 @@ def test_values_and_slopes_are_scipys():
     tn.check_grads(lambda *xs: ours.CubicHermiteSpline(*xs)(0.4), (x, y, slopes), order=2)
 
 
+@pytest.mark.parametrize("extrapolate", [True, False])
+@pytest.mark.parametrize("order", range(5))
+def test_a_place_that_is_nan(order, extrapolate):
+    """nan, also of a constant, as a third derivative is"""
+    at = np.array([np.nan, 1.5])
+    found = ours.CubicSpline(x4, y4, extrapolate=extrapolate)(at, order)
+    want = theirs.CubicSpline(x4, y4, extrapolate=extrapolate)(at, order)
+    np.testing.assert_allclose(found, want, rtol=1e-12, atol=1e-12)
+
+
 def test_a_polynomial_for_each_interval():
     c, x = rng.normal(size=(3, 4, 2)), knots(5)
     np.testing.assert_allclose(ours.PPoly(c, x)(PLACES), theirs.PPoly(c, x)(PLACES), atol=1e-12)
