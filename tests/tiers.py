@@ -81,6 +81,7 @@ SLOW = (
     ),
     Slow("plugins/cupy_backend/tests/test_kit_on_kernels.py", 0, "cases are compiled for the CPU"),
     Slow("plugins/cupy_backend/tests/test_complex_functions.py", 9, "many digits for each number"),
+    Slow("plugins/cupy_backend/tests/test_error_functions.py", 9, "many digits for each number"),
     Slow("plugins/cupy_backend/tests/test_gamma_functions.py", 9, "many digits for each number"),
     Slow("plugins/cupy_backend/tests/test_powers.py", 9, "many digits for each number"),
     Slow("plugins/cupy_backend/tests/test_end_to_end.py", 3, "each kernel is compiled for the CPU"),

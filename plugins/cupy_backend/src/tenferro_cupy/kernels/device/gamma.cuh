@@ -12,14 +12,6 @@
 // Read next: powers.cuh.
 
 #define D __device__ inline
-D f32 fma(f32 x, f32 y, f32 z) { return ::fmaf(x, y, z); }
-D f64 fma(f64 x, f64 y, f64 z) { return ::fma(x, y, z); }
-// c0 + c1 u + c2 u² + …, by Horner's rule.
-template <class R, class C> D R polynomial(R, C c) { return R(c); }
-template <class R, class C, class... Rest> D R polynomial(R u, C c, Rest... rest) {
-  return fma(polynomial(u, rest...), u, R(c));
-}
-
 // ln Γ(2 + u) / u, |u| <= 1/2
 D f64 log_gamma_beside_2(f64 u) {
   return polynomial(u,
