@@ -2,7 +2,8 @@
 
 Carried values stay in registers; a step reads the element of its rows, and writes that of its
 results. No thread reads what another one wrote, so threads never meet. A value of one number is
-computed by every thread, and written by the first. Read next: ``element_loop.py``.
+computed by every thread, and written by the first. No array that is written is read, and short
+steps are unrolled, so that the rows of the next steps are read early. Read next: ``element_loop.py``.
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ from tenferro_cupy.kernels.source import (
 )
 
 __all__ = ["ElementCall", "ElementSteps", "Output", "element_loop_text"]
+
+
+_UNROLLED_STEPS = 4
+_MAX_UNROLLED_LINES = 32
 
 
 class ElementCall(NamedTuple):
@@ -104,17 +109,17 @@ def _parameters(steps: ElementSteps) -> list[str]:
     first_row = len(steps.consts) + len(steps.carried)
     found = []
     for i, dtype in enumerate(steps.arrays):
-        found.append(f"const {c_type(dtype)}* in{i}")
+        found.append(f"const {c_type(dtype)}* __restrict__ in{i}")
         if i >= first_row:
             found.append(f"i64 in{i}_row")
     for n, call in enumerate(steps.calls):
         found += [f"{c_type(d)} k{n}_{i}" for i, d in enumerate(call.kernel.constants)]
     found += [
-        f"{c_type(dtypes[steps.next[output.value]])}* last{i}"
+        f"{c_type(dtypes[steps.next[output.value]])}* __restrict__ last{i}"
         for i, output in enumerate(steps.last)
     ]
     for i, output in enumerate(steps.stacks):
-        found += [f"{c_type(dtypes[output.value])}* out{i}", f"i64 out{i}_row"]
+        found += [f"{c_type(dtypes[output.value])}* __restrict__ out{i}", f"i64 out{i}_row"]
     return found
 
 
@@ -153,12 +158,19 @@ def _body(steps: ElementSteps, layout: Layout, functions: dict[Kernel, str]) -> 
         f"for ({index} i = first; i < count; i += step) {{",
         *indented(coordinates(layout)),
         *indented([*const_lines, *carried_lines]),
+        *([f"  #pragma unroll {_UNROLLED_STEPS}"] if _is_short(steps) else []),
         "  for (i64 k = begin; k < end; ++k) {",
         *indented(indented(step)),
         "  }",
         *indented(last),
         "}",
     ]
+
+
+def _is_short(steps: ElementSteps) -> bool:
+    """Return True if unrolling lets rows be read early, at little cost in text."""
+    lines = sum([len(call.kernel.lines) for call in steps.calls])
+    return bool(steps.rows) and lines <= _MAX_UNROLLED_LINES
 
 
 def _call(n: int, call: ElementCall, functions: dict[Kernel, str]) -> list[str]:
