@@ -3,7 +3,8 @@
 Carried values stay in registers; a step reads the element of its rows, and writes that of its
 results. No thread reads what another one wrote, so threads never meet. A value of one number is
 computed by every thread, and written by the first. No array that is written is read, and short
-steps are unrolled, so that the rows of the next steps are read early. Read next: ``element_loop.py``.
+steps are unrolled, so that the rows of the next steps are read early. Read next:
+``element_loop.py``.
 """
 
 from __future__ import annotations
