@@ -125,14 +125,14 @@ def test_the_wheels_pass_the_kit_in_an_empty_folder(installed, tmp_path):
     assert (tmp_path / "numpy.json").is_file()
 
 
-@pytest.mark.parametrize("kind", ["primitives", "backend"])
-def test_a_new_plugin_passes_tox_unchanged(installed, tmp_path, kind):
+@pytest.mark.parametrize("kind, name", [("primitives", "numpy"), ("backend", "quick")])
+def test_a_new_plugin_passes_tox_unchanged(installed, tmp_path, kind, name):
     """tox builds its wheel, and installs it beside ours as a user of the index would"""
     written = run_in(tmp_path, installed / "tenferro", "new-plugin", kind, "my_own")
     assert written.returncode == 0, written.stderr
     environment = {**os.environ, "PIP_FIND_LINKS": str(DIST)}
     done = subprocess.run(
-        [sys.executable, "-m", "tox", "-q"],
+        [sys.executable, "-m", "tox", "-q", "-e", name],
         cwd=tmp_path / "tenferro-my-own",
         env={name: value for name, value in environment.items() if not name.startswith("TOX_")},
         capture_output=True,
