@@ -205,13 +205,9 @@ def test_what_failed_or_did_not_end_runs_again():
 SUITE = """
 import pytest
 
-@pytest.fixture
-def tenferro_unit(request):
-    return request.param
-
-@pytest.mark.parametrize("name", ["a", "b", "c"])
+@pytest.mark.parametrize("name", [f"x::{k}" for k in range(8)])
 def test_fails(name):
-    assert name == "d"
+    assert name == "x"
 
 def test_passes():
     pass
@@ -219,8 +215,8 @@ def test_passes():
 
 
 def test_a_family_is_left_after_a_few_failures(tmp_path):
-    """Tests without a case are families of their own here"""
-    (tmp_path / "passed.json").write_text('["test_fails[a]"]')
+    """What passed before does not run; the family of a made-up test is its name up to `::`"""
+    (tmp_path / "passed.json").write_text('["test_fails[x::0]"]')
     (tmp_path / "test_made_up.py").write_text(SUITE)
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "kit_by_family", "-p", "no:cacheprovider"],
@@ -228,10 +224,13 @@ def test_a_family_is_left_after_a_few_failures(tmp_path):
         env={**os.environ, "PYTHONPATH": str(TOOLS / "gpu_stages"),
              "TENFERRO_KIT_FOLDER": str(tmp_path)},
     )  # fmt: skip
-    assert "2 failed, 1 passed, 1 deselected" in done.stdout
+    assert "5 failed, 1 passed, 1 deselected" in done.stdout
     (file,) = tmp_path.glob("*.jsonl")
     first, *rows = [json.loads(row) for row in file.read_text().splitlines()]
-    assert first == {"cases": 3}
-    assert {row["primitive"]: len(row["failures"]) for row in rows} == {
-        "test_fails[b]": 1, "test_fails[c]": 1, "test_passes": 0
-    }  # fmt: skip
+    assert first == {"cases": 8}
+    found = {row["primitive"]: (len(row["failures"]), row["is_whole"]) for row in rows}
+    assert found == {
+        **{f"test_fails[x::{k}]": (1, True) for k in range(1, 6)},
+        **{f"test_fails[x::{k}]": (0, False) for k in (6, 7)},
+        "test_passes": (0, True),
+    }
