@@ -97,6 +97,7 @@ _KIT = (sys.executable, "-m", "tenferro_conformance", "run")
 
 def jax_has_a_gpu() -> bool:
     """Return True if JAX is installed and finds a GPU."""
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # CuPy needs memory as well
     try:
         import jax
 
