@@ -102,6 +102,12 @@ def of_pivoted_qr_in_jax(la, xp, a):
     return of_qr(la, xp, a[:, order])
 
 
+def of_hermitian_band(xp, ab):
+    """The tridiagonal Hermitian matrix of the row above the main one, and of that one."""
+    above = xp.diag(0.3 * ab[0, 1:], 1)
+    return above + h(xp, above) + xp.diag(xp.real(ab[1])).astype(ab.dtype)
+
+
 def with_real_diagonal(xp, q, r):
     """Both factors with phases that make the diagonal of R positive."""
     d = xp.diagonal(r)
@@ -251,6 +257,9 @@ SOLVING = [
         theirs=lambda la, xp, a, b, q: la.solve(
             xp.kron(a, xp.eye(len(b))) + xp.kron(xp.eye(len(a)), b.T), q.reshape(-1)
         ).reshape(q.shape)),
+    row("solveh_banded", Operand("2 n", low=1, high=1.5), Operand("n k"),
+        use=lambda la, xp, ab, b: la.solveh_banded(ab * np.array([[0.3], [1.0]]), b),
+        theirs=lambda la, xp, ab, b: xp.linalg.solve(of_hermitian_band(xp, ab), b)),
     row("solve_banded", Operand("3 n", low=1, high=1.5), Operand("n k"),
         use=lambda la, xp, ab, b: la.solve_banded((1, 1), ab * np.array([[0.3], [1.0], [0.3]]), b),
         theirs=lambda la, xp, ab, b: la.solve(of_band(xp, ab, len(b)), b)),

@@ -35,7 +35,11 @@ from tenferro.arrays.functions.linalg.special_matrices import (
     leslie,
     toeplitz,
 )
-from tenferro.arrays.functions.linalg.structured import solve_banded, solve_sylvester
+from tenferro.arrays.functions.linalg.structured import (
+    solve_banded,
+    solve_sylvester,
+    solveh_banded,
+)
 from tenferro.arrays.functions.linalg.subspaces import null_space, orth
 from tenferro.arrays.functions.linalg.triangular import (
     cho_factor,
@@ -83,9 +87,9 @@ __all__ = [
     "lu_solve", "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose",
     "multi_dot", "norm", "null_space", "orth", "orthogonal_procrustes", "outer", "pfaffian", "pinv",
     "polar", "qr", "qr_delete", "qr_insert", "schur", "sinhm", "sinm", "slogdet", "solve",
-    "solve_banded", "solve_sylvester", "solve_triangular", "sparse_array", "spectral_function",
-    "spsolve", "sqrtm", "svd", "svdvals", "tanhm", "tanm", "tensordot", "tensorinv", "tensorsolve",
-    "toeplitz", "trace", "vecdot", "vector_norm",
+    "solve_banded", "solve_sylvester", "solve_triangular", "solveh_banded", "sparse_array",
+    "spectral_function", "spsolve", "sqrtm", "svd", "svdvals", "tanhm", "tanm", "tensordot",
+    "tensorinv", "tensorsolve", "toeplitz", "trace", "vecdot", "vector_norm",
 ]
 # end generated
 # fmt: on

@@ -60,6 +60,7 @@ def _built_on_them():
         p.TriangularSolve: _of(p.triangular_solve, _SQUARE, _TALL[::-1]),
         p.TriangularSylvester: _of(p.triangular_sylvester, _SQUARE, _SQUARE, _SQUARE),
         p.SylvesterSolve: _of(solve_sylvester_equation, _SQUARE, _SQUARE, _SQUARE),
+        p.BandedSolve: _of(lambda ab, b: p.banded_solve(ab, b, 1, 1), (3, 4), (4, 2)),
         p.LinearSolve: _of(solved, _SQUARE, _WIDE),
         p.Det: _of(p.det, _SQUARE),
         p.Adjugate: _of(p.adjugate, _SQUARE),

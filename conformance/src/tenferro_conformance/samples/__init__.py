@@ -18,8 +18,9 @@ from tenferro_conformance.samples.table import Table
 __all__ = ["FAMILIES", "closed_features", "load_cases", "load_error_cases", "tables"]
 
 FAMILIES = (
-    "arithmetic", "bessel", "bitwise", "callback", "cholesky", "comparison", "complex",
-    "constants", "contraction", "control", "cumulative", "cylinder", "determinant", "eig", "eigh",
+    "arithmetic", "banded_solve", "bessel", "bitwise", "callback", "cholesky", "comparison",
+    "complex", "constants", "contraction", "control", "cumulative", "cylinder", "determinant",
+    "eig", "eigh",
     "elementwise", "exponential_sums", "faddeeva", "fft", "gammas", "hyperbolic", "incomplete",
     "indexing",
     "linear_solve", "logarithms", "lu", "matrix_function", "normal", "pinv", "pivoted_qr", "qr",

@@ -334,6 +334,11 @@ ERROR_CASES: tuple[ErrorCase, ...] = (
         gauge="canonical"),
     _refused("pinv", "bad_fraction", [_SQUARE], InvalidParameterError,
         {**_parameter("rcond"), "value": -1.0}, rcond=-1.0),
+    _refused("banded_solve", "bad_shape", [_F23, _F23], ShapeMismatchError, _SHAPES, below=1,
+        above=0),
+    _refused("banded_solve", "no_count", [_F23, _F32], InvalidParameterError,
+        {**_parameter("below"), "value": -1}, below=-1, above=2),
+    _refused_matrix("banded_solve", "singular", [[0.0, 1.0]], [[1.0], [1.0]], below=0, above=0),
     *(_refused("schur", edge, [aval], error, fields, real=False)
       for edge, aval, error, fields in (
           ("not_square", _F23, ShapeMismatchError, _SHAPES),

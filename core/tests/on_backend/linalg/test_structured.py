@@ -61,6 +61,26 @@ def test_derivatives_of_a_banded_system():
     assert not slope[3, -1:].any()
 
 
+def test_a_long_band_takes_no_dense_matrix():
+    """of 100,000 rows, whose matrix would take 80 GB; residuals in value and gradient"""
+    band = np.array([[-1.0], [3.0], [-1.0]]) + np.zeros((1, 100_000))
+    x = np.asarray(ours.solve_banded((1, 1), band, np.ones(100_000)))
+    np.testing.assert_allclose(3 * x[1:-1] - x[:-2] - x[2:], 1, rtol=1e-12)
+    slope = tn.grad(lambda b: np.sum(ours.solve_banded((1, 1), band, b)))(np.ones(100_000))
+    np.testing.assert_allclose(slope, x, rtol=1e-12)
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_a_hermitian_band(lower):
+    """SciPy's solution and second derivatives, from half of the diagonals"""
+    band = RNG.normal(size=(3, 5)) + 1j * RNG.normal(size=(3, 5))
+    band[0 if lower else 2] = 6.0
+    b = RIGHT + 1j * RIGHT[::-1]
+    want = theirs.solveh_banded(band, b, lower=lower)
+    np.testing.assert_allclose(ours.solveh_banded(band, b, lower=lower), want, rtol=1e-11)
+    tn.check_grads(lambda band: ours.solveh_banded(band, b, lower=lower), (band,), order=2)
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -68,6 +88,7 @@ def test_derivatives_of_a_banded_system():
         lambda: ours.solve_sylvester(np.stack([A, A]), B, Q),
         lambda: ours.solve_banded((1, 1), BAND, RIGHT),
         lambda: ours.solve_banded((1, 2), BAND, RIGHT[:3]),
+        lambda: ours.solveh_banded(BAND[0], RIGHT),
     ],
 )
 def test_operands_that_do_not_fit_are_refused(call):

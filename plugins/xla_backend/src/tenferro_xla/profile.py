@@ -26,7 +26,17 @@ _STATISTICS = (
     "zeta",
 )
 _FACTORIZATIONS = (
-    *("adjugate", "cholesky", "cholesky_tangent", "det", "eig", "eigh", "eigvals", "eigvalsh"),
+    *(
+        "adjugate",
+        "banded_solve",
+        "cholesky",
+        "cholesky_tangent",
+        "det",
+        "eig",
+        "eigh",
+        "eigvals",
+        "eigvalsh",
+    ),
     *("fft", "irfft", "linear_solve", "lu", "lu_permutation", "pinv", "pivoted_qr", "qr"),
     *("rfft", "schur", "slogdet", "sylvester_solve"),
     *("spectrum", "svd", "svd_quotient", "svd_turns", "svd_values", "svdvals"),

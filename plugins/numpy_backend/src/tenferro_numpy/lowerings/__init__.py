@@ -33,9 +33,10 @@ _OWN = {
     "fft": "fft irfft rfft",
     "indexing": "dynamic_slice dynamic_update_slice scatter scatter_add",
     "linalg": (
-        "cholesky cholesky_cotangent cholesky_tangent eig eigh eigvals eigvalsh gauge_check "
-        "linear_solve lu matrix_function pivoted_qr schur sparse_product sparse_solve svd svdvals "
-        "system_factors system_slogdet system_solve triangular_solve triangular_sylvester"
+        "banded_solve cholesky cholesky_cotangent cholesky_tangent eig eigh eigvals eigvalsh "
+        "gauge_check linear_solve lu matrix_function pivoted_qr schur sparse_product sparse_solve "
+        "svd svdvals system_factors system_slogdet system_solve triangular_solve "
+        "triangular_sylvester"
     ),
     "random": "random_bits",
     "rounding": "rem",

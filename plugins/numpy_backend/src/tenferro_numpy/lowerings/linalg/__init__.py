@@ -9,6 +9,7 @@ from typing import Any
 
 from tenferro.backend.lowering import Lowerings
 from tenferro_numpy.lowerings.linalg import (
+    banded,
     cholesky,
     eig,
     eigh,
@@ -26,7 +27,7 @@ from tenferro_numpy.lowerings.linalg import (
 __all__ = ["register"]
 
 _FACTORIZATIONS: tuple[Any, ...] = (
-    cholesky, eig, eigh, gauge_check, lu, matrix_function, pivoted_qr,
+    banded, cholesky, eig, eigh, gauge_check, lu, matrix_function, pivoted_qr,
     schur, sparse, svd, system_factors, triangular_solve,
 )  # fmt: skip
 
