@@ -47,6 +47,11 @@ _NARROW_DTYPES = (
     *("bfloat16", "float16", "float32", "complex64", "int8", "int16", "int32"),
     *("uint8", "uint16", "uint32", "uint64"),
 )
+#: Edges that change numbers or a size of one, and not what is compiled.
+_OTHER_EDGES = (
+    *("complex_scalar", "full_precision", "inf", "integers", "nan", "non_contiguous"),
+    *("scalar", "size1_axis", "transposed"),
+)
 
 
 def _cases(primitives: tuple[str, ...]) -> tuple[str, ...]:
@@ -90,6 +95,16 @@ _SLOW = (
         cases=("std::*",),
         laws=("double transpose", "linearity", "mode agreement", "order 3"),
         reason="programs that rules make of primitives, which the reference evaluator has judged",
+    ),
+    Slow(
+        cases=tuple([f"*/{edge}/*" for edge in _OTHER_EDGES]),
+        laws=("batching", "order 2", "order 2 adjoint"),
+        reason="the programs of other edges again in another shape or of other numbers",
+    ),
+    Slow(
+        cases=("*/non_contiguous/*", "*/transposed/*"),
+        laws=("derivative",),
+        reason="XLA receives the numbers in one layout, which values and adjoints show",
     ),
 )
 
