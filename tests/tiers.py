@@ -88,6 +88,12 @@ SLOW = (
     Slow("plugins/cupy_backend/tests/test_nvrtc.py", 0, "NVIDIA's compiler takes seconds"),
     Slow("plugins/cupy_backend/tests/test_gpu_check.py::test_all_stages", 0, "runs all stages"),
     Slow("plugins/xla_backend/tests/test_processes.py", 0, "processes start, and wait for others"),
+    Slow(
+        "plugins/xla_backend/tests/test_row_blocks.py"
+        "::test_blocks_change_no_value_and_no_derivative",
+        3,
+        "each program is compiled twice",
+    ),
     Slow("plugins/xla_backend/tests/test_segments.py", 3, "long programs, each compiled anew"),
     Slow(f"{ON}/control/test_loops.py", 9, _COMPILED, "xla"),
     Slow(f"{ON}/array/test_assignment.py", 10, _COMPILED, "xla"),

@@ -301,6 +301,9 @@ def test_a_bad_value_of_a_compiler_option_is_refused(programs):
     [
         {"segment_size": -1},
         {"segment_size": "many"},
+        {"cache_bytes": -1},
+        {"cache_bytes": True},
+        {"cache_bytes": 0.5},
         {"compiler_options": 3},
         {"check_errors": "yes"},
     ],

@@ -5,6 +5,7 @@ are left. Which parts of a program act on rows is core's choice, which the NumPy
 """
 
 import os
+import re
 
 import numpy as np
 import pytest
@@ -12,16 +13,18 @@ import pytest
 import tenferro as tn
 from tenferro import primitives as tp
 from tenferro.backend.row_blocks import find_blocks
-from tenferro_xla import _executable, _row_blocks
+from tenferro_xla import _row_blocks
 from tenferro_xla._row_blocks import RowBlocks
 
 ROWS, CACHE = 60, 4096
+BLOCK = re.compile(r"equations run \d+ of \d+ rows at a time")
+TINY, NO_BLOCKS = {"cache_bytes": CACHE}, {"cache_bytes": 0}
 
 
-@pytest.fixture(autouse=True)
-def tiny_cache(monkeypatch):
-    """A cache of 4,096 bytes; an array of 60 rows of 10 float64 has 4,800."""
-    monkeypatch.setattr(_executable, "cache_of_processors", lambda: CACHE)
+@pytest.fixture(scope="module")
+def programs(backend_with, programs_on):
+    """Programs for a cache of 4,096 bytes; an array of 60 rows of 10 float64 has 4,800."""
+    return programs_on(backend_with(options={"cache_bytes": CACHE}))
 
 
 def blocks_of(executable):
@@ -184,7 +187,7 @@ def test_a_loop_that_saves_little_is_not_made(programs):
         assert len(blocks_of(executable)) == count
 
 
-def test_operands_that_each_block_reads_whole_are_counted(programs, monkeypatch):
+def test_operands_that_each_block_reads_whole_are_counted(programs):
     """Every block reads all weights of layers; where they are wide, that is more than it saves."""
 
     def layers(x, *weights):
@@ -195,10 +198,10 @@ def test_operands_that_each_block_reads_whole_are_counted(programs, monkeypatch)
             x = tp.tanh(tp.dot_general(x * h, w, (1,), (1,)))
         return tp.reduce_sum(x, (1,))
 
-    monkeypatch.setattr(_executable, "cache_of_processors", lambda: 1 << 15)
     for rows, width, count in ((200, 20, 0), (800, 5, 1)):
         shapes = (rows, width), *[(width, width)] * 16
-        executable = programs.compile(layers, *[tp.Aval(shape, "float64") for shape in shapes])
+        avals = [tp.Aval(shape, "float64") for shape in shapes]
+        executable = programs.compile(layers, *avals, cache_bytes=1 << 15)
         assert len(blocks_of(executable)) == count
 
 
@@ -233,16 +236,16 @@ def pushed(p, t):
 def test_gradients_products_with_the_hessian_and_batches():
     x, w, v = samples(200, 3), samples(3, 7, seed=1), samples(3, 7, seed=2)
     p = softmax(x @ w)
-    gradient = tn.jit(tn.grad(loss), backend="xla")
+    gradient = tn.jit(tn.grad(loss), backend="xla", options=TINY)
     assert "of 200 rows at a time" in gradient.explain(w, x)
     np.testing.assert_allclose(gradient(w, x), x.T @ p, rtol=1e-11)
 
     def along(w, v, x):
         return np.sum(tn.grad(loss)(w, x) * v)
 
-    product = tn.jit(tn.grad(along), backend="xla")
+    product = tn.jit(tn.grad(along), backend="xla", options=TINY)
     np.testing.assert_allclose(product(w, v, x), x.T @ pushed(p, x @ v), rtol=1e-11, atol=1e-12)
-    many = tn.jit(tn.vmap(tn.grad(loss), in_axes=(0, None)), backend="xla")
+    many = tn.jit(tn.vmap(tn.grad(loss), in_axes=(0, None)), backend="xla", options=TINY)
     both = np.stack([x.T @ p, x.T @ softmax(x @ v)])
     np.testing.assert_allclose(many(np.stack([w, v]), x), both, rtol=1e-11)
 
@@ -250,8 +253,109 @@ def test_gradients_products_with_the_hessian_and_batches():
 def test_donated_operands_and_numbers_beside_blocks():
     x = samples(200, 10)
     step = tn.jit(
-        lambda w, x, rate: w - rate * tn.grad(loss)(w, x), backend="xla", donate_argnums=0
+        lambda w, x, rate: w - rate * tn.grad(loss)(w, x),
+        backend="xla",
+        donate_argnums=0,
+        options=TINY,
     )
     w = samples(10, 4)
     expected = w - 0.5 * x.T @ softmax(x @ w)
     np.testing.assert_allclose(step(w, x, 0.5), expected, rtol=1e-11)
+
+
+# ---- with and without blocks ---------------------------------------------------------------------
+
+
+def attention(q, k):
+    return np.sum(softmax(np.tanh(q @ k)) * np.tanh(q @ k))
+
+
+def layers(w, x):
+    for _ in range(2):
+        x = np.tanh(x @ w)
+        x = x / (1 + np.sum(x * x, axis=-1, keepdims=True))
+    return np.sum(x * x)
+
+
+def waves(w, x):
+    """Real, of complex numbers."""
+    for _ in range(2):
+        x = np.sin(x @ w)
+        x = x / (1 + np.sum(np.abs(x) ** 2, axis=-1, keepdims=True))
+    return np.sum(np.abs(x) ** 2)
+
+
+def in_a_loop(w, x):
+    def step(total, _):
+        return total + layers(w, x + total), None
+
+    return tn.scan(step, np.sum(x) * 0, None, length=2)[0]
+
+
+def along(function):
+    """The derivative along ones of the gradient's sum, by reverse mode once more."""
+    return tn.grad(lambda w, x: np.sum(tn.grad(function)(w, x)))
+
+
+def real_along(function):
+    return tn.grad(lambda w, x: np.sum(np.abs(tn.grad(function)(w, x)) ** 2))
+
+
+def batched(function):
+    return tn.vmap(tn.grad(function), in_axes=(None, 0))
+
+
+def jitted_inside(function):
+    inner = tn.jit(function, options=NO_BLOCKS)
+    return tn.value_and_grad(lambda w, x: 2 * inner(w, x) + inner(w, x))
+
+
+W, X = samples(6, 6), samples(800, 6, seed=1)
+#: name: loss, transform, parameters, rows, number of blocks (None: some)
+WITH_AND_WITHOUT = {
+    "value": (layers, lambda f: f, W, X, None),
+    "gradient": (layers, tn.grad, W, X, None),
+    "by rows": (layers, lambda f: tn.grad(f, 1), W, X, None),
+    "attention": (attention, lambda f: tn.value_and_grad(f, (0, 1)), X, samples(6, 9), None),
+    "second order": (layers, along, W, X, None),
+    "third order": (layers, lambda f: along(lambda w, x: np.sum(tn.grad(f)(w, x))), W, X, None),
+    "forward over reverse": (
+        layers, lambda f: lambda w, x: tn.jvp(lambda w: tn.grad(f)(w, x), (w,), (w,)), W, X, None,
+    ),
+    "float32": (layers, tn.grad, W.astype("f4"), X.astype("f4"), None),
+    "complex": (waves, tn.grad, samples(6, 6, dtype="c16") / 4, samples(800, 6, dtype="c16"), None),
+    "complex, second order": (
+        waves, real_along, samples(6, 6, dtype="c16") / 4, samples(800, 6, dtype="c16"), None,
+    ),
+    "vmap": (layers, batched, W, samples(3, 800, 6), None),
+    "jit of jit": (layers, jitted_inside, W, X, None),
+    "in a scan": (in_a_loop, tn.value_and_grad, W, X, 0),
+    "a prime number of rows": (layers, tn.grad, W, samples(811, 6), None),
+    "no rows": (layers, tn.value_and_grad, W, samples(0, 6), 0),
+    "one row": (layers, tn.value_and_grad, W, samples(1, 6), 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WITH_AND_WITHOUT)
+def test_blocks_change_no_value_and_no_derivative(name):
+    loss, transform, w, x, blocks = WITH_AND_WITHOUT[name]
+    tiny = tn.jit(transform(loss), backend="xla", options={"cache_bytes": 1 << 15})
+    whole = tn.jit(transform(loss), backend="xla", options=NO_BLOCKS)
+    counts = [len(BLOCK.findall(f.explain(w, x))) for f in (tiny, whole)]
+    assert counts == [blocks, 0] or (blocks is None and counts[0] > counts[1] == 0)
+    tolerance = 1e-4 if w.dtype == np.float32 else 1e-11
+    for got, want in zip(leaves(tiny(w, x)), leaves(whole(w, x)), strict=True):
+        assert got.dtype == want.dtype
+        assert got.shape == want.shape
+        np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
+
+
+def leaves(tree):
+    return [x for part in tree for x in leaves(part)] if isinstance(tree, tuple) else [tree]
+
+
+def test_a_cache_of_no_bytes_makes_no_blocks(programs):
+    """The option of a compilation wins over that of the configuration."""
+    aval = tp.Aval((ROWS, 10), "float64")
+    assert blocks_of(programs.compile(softened, aval))
+    assert not blocks_of(programs.compile(softened, aval, cache_bytes=0))

@@ -74,7 +74,8 @@ class XlaExecutable(Executable):
         self.device = device
         self._whole = program
         if device.platform == "cpu" and not has_constraints(program):
-            program = with_row_blocks(program, cache_of_processors())
+            given = options.cache_bytes
+            program = with_row_blocks(program, cache_of_processors() if given is None else given)
         self.program = program
         self._literals = large_literals(program)
         held = frozenset(s for p in self._literals for s in program.instructions[p].outputs)

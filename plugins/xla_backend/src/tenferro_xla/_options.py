@@ -1,6 +1,8 @@
 """The options of one compilation: what the user may ask of this backend.
 
 ``segment_size``      instructions per segment, instead of what ``_policy.py`` chooses; 0 never cuts
+``cache_bytes``       bytes of cache for which rows are divided into blocks, instead of those of the
+                      processors; 0 divides none (``_row_blocks.py``)
 ``compiler_options``  a mapping handed to XLA; names it does not know are dropped with a warning
 ``donated``           numbers of inputs that are not read afterwards; core sets it
 ``check_errors``      True: raise for what raises on NumPy, see ``_checks.py``
@@ -19,7 +21,7 @@ from tenferro.backend import InvalidOptionError, UnsupportedError
 from tenferro.backend.records import BackendConfig
 from tenferro_xla._errors import CompilerOptionWarning
 
-_KNOWN = ("segment_size", "compiler_options", "check_errors", "donated")
+_KNOWN = ("segment_size", "cache_bytes", "compiler_options", "check_errors", "donated")
 _OF_MESH = ("mesh", "in_shardings", "out_shardings")  # see `_sharded.py`
 
 
@@ -30,6 +32,7 @@ class CompileOptions(NamedTuple):
     compiler_options: Mapping[str, object] = {}
     check_errors: bool = False
     donated: tuple[int, ...] = ()
+    cache_bytes: int | None = None
 
 
 def checked_options(
@@ -48,9 +51,8 @@ def checked_options(
     unknown = sorted(set(merged) - set(_KNOWN))
     if unknown:
         warn_dropped(unknown)
-    size = merged.get("segment_size")
-    if size is not None and (not isinstance(size, int) or size < 0):
-        raise InvalidOptionError.of("xla", "segment_size", size, "a number of instructions")
+    size = _count(merged, "segment_size", "a number of instructions")
+    cache = _count(merged, "cache_bytes", "a number of bytes")
     own = merged.get("compiler_options") or {}
     if not isinstance(own, Mapping):
         raise InvalidOptionError.of("xla", "compiler_options", own, "a mapping of names to values")
@@ -59,7 +61,15 @@ def checked_options(
         raise InvalidOptionError.of("xla", "check_errors", checks, "True or False")
     donated: Any = merged.get("donated") or ()
     compiler = {**_implied(config, platform), **own}
-    return CompileOptions(size, compiler, checks, tuple(donated))
+    return CompileOptions(size, compiler, checks, tuple(donated), cache)
+
+
+def _count(options: Mapping[str, object], name: str, needed: str) -> int | None:
+    """Return an option that is a natural number, or None where it is not given."""
+    value = options.get(name)
+    if value is not None and (type(value) is not int or value < 0):
+        raise InvalidOptionError.of("xla", name, value, needed)
+    return value
 
 
 def _implied(config: BackendConfig, platform: str) -> dict[str, object]:

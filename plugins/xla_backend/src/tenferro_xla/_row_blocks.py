@@ -145,9 +145,12 @@ def cache_of_processors() -> int:
 def with_row_blocks(program: CompiledProgram, cache: int) -> CompiledProgram:
     """Return a program with blocks of rows instead of instructions, where that pays.
 
-    A program that calls functions on the host stays as it is, because they run in its order.
+    A program that calls functions on the host stays as it is, because they run in its order; so
+    does every program without a cache.
     """
-    if any(isinstance(node.operation, (HostCallback, DebugCallback)) for node in program.nodes):
+    if not cache or any(
+        isinstance(node.operation, (HostCallback, DebugCallback)) for node in program.nodes
+    ):
         return program
     blocks = [block for block in find_blocks(program, cache) if _pays(program, block, cache)]
     if not blocks:

@@ -56,7 +56,7 @@ def tenferro_backend_info() -> BackendInfo:
         ),
         whole_program=True,
         passes=_PASSES,
-        options=("segment_size", "compiler_options", "check_errors", "donated"),
+        options=("segment_size", "cache_bytes", "compiler_options", "check_errors", "donated"),
         operand_types=("jaxlib._jax.ArrayImpl", "jaxlib._jax.Array", "jax.jaxlib._jax.Array"),
     )
 
