@@ -142,6 +142,11 @@ def directions_that_change(i):
     return lambda x: tn.jvp(cubes, (x,), (V * i,))[1], (point(i),), 6 * point(i) * V * i
 
 
+def a_direction_that_is_followed(i):
+    """∇ Σ 3 x² (2 x)"""
+    return lambda x: np.sum(tn.jvp(cubes, (x,), (2.0 * x,))[1]), (point(i),), 18 * point(i) ** 2
+
+
 def a_direction_that_is_a_number(i):
     """d/dx (i + 2) 3 x²"""
     return lambda x: tn.jvp(lambda x: x**3, (x,), (i + 2.0,))[1], (0.7,), 6 * 0.7 * (i + 2.0)
@@ -271,6 +276,24 @@ def another_size_of_the_batch(i):
     )
 
 
+def gradient_of_a_jacobian(i):
+    """∇ Σ (J of x³) = 6 x"""
+    return lambda x: np.sum(tn.jacobian(lambda x: x**3)(x)), (point(i),), 6 * point(i)
+
+
+def gradient_of_a_jacobian_of_elements(i):
+    """J of two squares of elements, whose entries are where the positions of the call say"""
+    places = np.array([[0, 2], [2, 0], [1, 0]][i % 3])
+    weights = np.arange(6.0).reshape(2, 3)
+    expected = np.zeros(3)
+    expected[places] = 2 * weights[[0, 1], places]
+
+    def f(x):
+        return np.sum(tn.jacobian(lambda x: x[places] ** 2, compress=True)(x) * weights)
+
+    return f, (point(i),), expected
+
+
 def complex_values(i):
     """∇ Σ |f′(x)|² of f = (1 + 2i) x³, real x"""
 
@@ -287,14 +310,17 @@ def nothing_in_it(i):
 
 NESTED = [
     gradient_of_a_gradient, gradient_of_a_tangent, directions_that_change,
-    a_direction_that_is_a_number, third_derivative, one_function_twice, another_number_of_times,
+    a_direction_that_is_followed, a_direction_that_is_a_number, third_derivative,
+    one_function_twice, another_number_of_times,
     an_argument_of_numpy, a_large_argument, an_inner_closure, value_and_aux, another_transform,
     trees_inside, mapped, mapped_by_the_batch, mapped_beside_shared, mapped_gradients,
-    another_size_of_the_batch, complex_values, nothing_in_it,
+    another_size_of_the_batch, gradient_of_a_jacobian, complex_values, nothing_in_it,
 ]  # fmt: skip
+#: those that record something new if positions change
+UNSTEADY = [gradient_of_a_jacobian_of_elements]
 
 
-@pytest.mark.parametrize("way", NESTED, ids=lambda way: way.__name__)
+@pytest.mark.parametrize("way", [*NESTED, *UNSTEADY], ids=lambda way: way.__name__)
 def test_nested_transforms_have_the_results_of_their_call(way):
     found = []
     for i in range(CALLS):
@@ -315,6 +341,24 @@ def test_nested_transforms_record_nothing_new(way):
         memos.append([(lent.memo, lent.size) for lent in MEMOS.waiting])
     assert memos[-1] == memos[-4]
     assert memos[-1][0][1] > 0
+
+
+@pytest.mark.skipif(not HAS_MEMOS, reason="there are no memos without the GIL")
+@pytest.mark.parametrize(
+    "transform",
+    [lambda f, x, v: tn.jvp(tn.grad(f), (x,), (v,)), lambda f, x, v: tn.hvp(f)(x, v)],
+    ids=["jvp of grad", "hvp"],
+)
+def test_a_direction_is_that_of_the_call_and_is_not_held(transform):
+    """H v = 6 x v"""
+    for i in range(CALLS):
+        direction = V * i
+        found = transform(cubes, point(i), direction)
+        product = found[1] if isinstance(found, tuple) else found
+        np.testing.assert_allclose(product, 6 * point(i) * V * i, rtol=1e-12)
+    (lent,) = [each for each in MEMOS.waiting if each.size]
+    assert len(lent.others) == 1
+    assert all(leaf.held is UNKNOWN for leaf in lent.arguments)
 
 
 def test_what_one_inner_function_leaves_behind_is_constant_for_the_next_one():

@@ -103,7 +103,7 @@ def direction_key(
         return _known(name, aval, operand)
     found = aval_of_operand(leaf)
     if found is aval:
-        key = new_leaf(name, aval)
+        key = loans.leaf((place.name, place.number), name, aval)
         loans.lend(key, leaf)
         return key
     fitting = _fit(as_array(leaf), like, place)

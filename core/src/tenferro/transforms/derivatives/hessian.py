@@ -116,7 +116,7 @@ def hessian(
             backend,
             reads=reads,
             rolls=False,
-            notes=patterns,
+            notes=patterns if sparse else None,
         )
         blocks = found[len(aux) :]
         if sparse:

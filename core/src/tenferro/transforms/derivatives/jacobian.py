@@ -214,7 +214,7 @@ def _made(
             backend,
             reads=reads,
             rolls=False,
-            notes=patterns,
+            notes=patterns if sparse else None,
         )
         blocks = found[len(aux) :]
         if sparse:

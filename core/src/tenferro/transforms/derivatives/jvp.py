@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from tenferro.arrays import Array, is_traced
@@ -22,7 +23,12 @@ from tenferro.transforms.derivatives.directions import (
 from tenferro.transforms.errors import check_function
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.record import Loans, Recording, record
-from tenferro.transforms.recording.run_or_record import key_of, pending, run_or_record
+from tenferro.transforms.recording.run_or_record import (
+    emitted_again,
+    key_of,
+    pending,
+    run_or_record,
+)
 
 
 def jvp(
@@ -103,11 +109,11 @@ def computed_jvp(
     known = [seed and seed.operation for seed in seeds]  # of literals, which programs contain
     kind = ("jvp", tuple(known), tuple([s is None for s in seeds]), len(outputs), context)
     plain = recording.plain and not any(isinstance(t, Array) for t in _tree.flatten(tangents)[0])
-    inputs = [*recording.wrt, *given]
+    inputs, primal = [*recording.wrt, *given], [*outputs, *aux.keys]
     if any([is_traced(seed) for seed in given]):
-        found = pending(emit([*outputs, *aux.keys]))
+        found = pending(emitted_again(kind, primal, inputs, partial(emit, primal)))
     else:
-        found = run_or_record(kind, [*outputs, *aux.keys], inputs, emit, plain, backend)
+        found = run_or_record(kind, primal, inputs, emit, plain, backend)
     count = len(outputs)
     value = _tree.unflatten(recording.out_spec, found[:count])
     tangent = _tree.unflatten(recording.out_spec, found[count : 2 * count])

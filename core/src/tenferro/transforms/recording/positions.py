@@ -17,10 +17,11 @@ _MAX_POSITIONS_TO_READ = 1 << 16  # elements
 
 def numbers_of(leaf: ValueKey) -> tuple[int, ...] | None:
     """Return the integers of a leaf in row-major order; ``None`` if unknown or too many."""
-    aval, operand = leaf.aval, leaf.operand
-    if leaf.definition is not None or operand is UNKNOWN:
-        return None
+    aval = leaf.aval
     if not aval.dtype.is_integer or aval.size > _MAX_POSITIONS_TO_READ:
+        return None
+    operand = leaf.operand  # a memo counts who reads it
+    if leaf.definition is not None or operand is UNKNOWN:
         return None
     return read(operand)
 

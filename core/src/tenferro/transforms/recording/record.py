@@ -147,6 +147,12 @@ class Loans:
         if newest_leaf_read() < serial:
             MEMOS.mark(*named)
 
+    def leaf(self, place: Hashable, name: Name, aval: Aval) -> ValueKey:
+        """Return a leaf for an operand such as a direction; with a memo, that of earlier calls."""
+        if self._memo is None:
+            return new_leaf(name, aval)
+        return self._memo.other(place, name, aval)
+
     def lend(self, key: ValueKey, operand: Any) -> None:
         """Let the key hold the operand, or a copy of it."""
         key.operand = held = self.hold(operand)

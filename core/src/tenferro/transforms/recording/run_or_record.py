@@ -73,8 +73,7 @@ def run_or_record(
     looked_at = _looked_at(inputs, stand_ins, reads)
     known = _known(primal, inputs, stand_ins, looked_at)
     if known is None:
-        noted = reads is not None or notes is not None
-        return pending(emitted() if noted else _again(kind, primal, inputs, stand_ins, emitted))
+        return pending(emitted_again(kind, primal, inputs, emitted, stand_ins, notes))
     structure, leaves = known
     operands = [held_by(leaf) for leaf in leaves]
     given = len(operands) - len(looked_at)
@@ -165,19 +164,21 @@ def _signature(
     return found[0], [*found[1]]
 
 
-def _again(
+def emitted_again(
     kind: Hashable,
     primal: Sequence[ValueKey],
     inputs: Sequence[ValueKey],
-    stand_ins: Sequence[ValueKey] | None,
     emitted: Callable[[], Sequence[ValueKey]],
+    stand_ins: Sequence[ValueKey] | None = None,
+    notes: list[Any] | None = None,
 ) -> Sequence[ValueKey]:
     """Emit the derivative that a remembered function asks for, or find that of an earlier call.
 
-    What rules of the user read is not found again: see the head of this file.
+    What rules of the user read is not found again (see the head of this file), nor what was emitted
+    while an operand was looked at, such as positions, or with ``notes``.
     """
     memo = inputs[0].memo if inputs else None
-    if memo is None or memo.is_spoiled:
+    if memo is None or memo.is_spoiled or notes is not None:
         return emitted()
     read = (*primal, *inputs, *(stand_ins or ()))
     if not all([memo.owns(key) or is_constant(key) for key in read]):
