@@ -37,6 +37,8 @@ PROGRAMS = {
     "a softmax": (softmax, ["kernel"]),
     "one operation": (np.exp, ["exp"]),
     "one operation that kernels compute more accurately": (tn.special.gammaln, ["kernel"]),
+    "a function of doubles that they do": (tn.special.erfc, ["kernel"]),
+    "a power of complex numbers": (lambda x: (x + 1j) ** (2 + x), ["kernel"]),
     "a power between": (lambda x: np.exp((x + 1j) ** (2 + np.sin(x))) * x, ["kernel"]),
     "one reduction": (lambda x: np.sum(x, axis=0), ["sum"]),
     "independent reductions": (lambda x: (np.sum(x, axis=0), np.max(x, axis=1)), ["kernel"]),

@@ -182,8 +182,12 @@ def call_of(op: Any, operands: Sequence[Aval], result: Aval) -> str | None:
 
 def is_more_accurate(op: Any, x: Aval) -> bool:
     """Return True if a kernel's errors are smaller than those of CuPy's function."""
-    is_power = type(op) in (Pow, IntegerPow)
-    return type(op) in (Lgamma, Digamma) or (is_power and x.dtype.is_complex)
+    primitive, dtype = type(op), x.dtype
+    if primitive in (Erfc, Erfinv):
+        return dtype.name == "float64"
+    if primitive in (Pow, IntegerPow):
+        return dtype.is_complex
+    return primitive in (Lgamma, Digamma)
 
 
 def dtypes_of(primitive: type) -> frozenset[str]:
