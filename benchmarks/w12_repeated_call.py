@@ -1,7 +1,7 @@
 """W12: the repeated call of a compiled gradient of Σ log(sin(ax)·exp(−x) + x), 10 elements.
 
-Nothing but overhead: what a library adds to nine calls of NumPy. JAX is measured twice, with its
-own arrays in and out, and with NumPy's.
+Nothing but overhead: what a library adds to nine calls of NumPy. JAX and our XLA backend are
+measured twice, with JAX's arrays in and out, and with NumPy's.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from benchmarks.harness.peers import numpy_like
 from benchmarks.harness.workload import Call, Case, Goal, Workload
 
 A = 1.3
+OURS_ON_JAX = "tenferro xla, arrays of JAX"
+JAX_ON_NUMPY = "jax, NumPy in and out"
 
 
 def inputs(n: int) -> tuple[Any, ...]:
@@ -32,7 +34,8 @@ W = Workload(
     inputs=inputs,
     goals=[
         Goal(1.2, plus=4e-6),
-        Goal(1.0, contestant="tenferro xla", over="jax", plus=4e-6),
+        Goal(1.0, contestant=OURS_ON_JAX, over="jax", plus=4e-6),
+        Goal(1.0, contestant="tenferro xla", over=JAX_ON_NUMPY, plus=6e-6),
     ],
 )
 
@@ -49,7 +52,18 @@ def by_hand(x: Any) -> Call:
 numpy_like(W, loss, value=False, eager=False, only=("tenferro", "tenferro xla", "jax"))
 
 
-@W.contestant("jax, NumPy in and out", needs="jax")
+@W.contestant(OURS_ON_JAX, needs="xla")
+def with_xla_on_arrays_of_jax(x: Any) -> Call:
+    import jax
+    import jax.numpy as jnp
+
+    import tenferro as tn
+
+    f, array = tn.jit(tn.grad(lambda x: loss(np, x)), backend="xla"), jnp.asarray(x)
+    return lambda: jax.block_until_ready(f(array))
+
+
+@W.contestant(JAX_ON_NUMPY, needs="jax")
 def with_jax_on_numpy(x: Any) -> Call:
     import jax
     import jax.numpy as jnp
