@@ -22,6 +22,7 @@ from tenferro.arrays.functions.linalg.matrix_functions import (
     tanhm,
     tanm,
 )
+from tenferro.arrays.functions.linalg.pfaffians import pfaffian
 from tenferro.arrays.functions.linalg.qr_updates import qr_delete, qr_insert
 from tenferro.arrays.functions.linalg.schur_form import schur
 from tenferro.arrays.functions.linalg.special_matrices import (
@@ -51,7 +52,6 @@ from tenferro.arrays.sparse.matrix import sparse_array
 from tenferro.arrays.sparse.solving import spsolve
 from tenferro.primitives._boundary import publish as _publish
 from tenferro.transforms.matrix_functions.low_rank import low_rank, low_rank_factors
-from tenferro.transforms.matrix_functions.pfaffian import pfaffian
 from tenferro.transforms.matrix_functions.polar import orthogonal_procrustes, polar
 from tenferro.transforms.matrix_functions.spectral import spectral_function
 

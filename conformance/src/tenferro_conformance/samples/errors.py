@@ -339,6 +339,9 @@ ERROR_CASES: tuple[ErrorCase, ...] = (
     _refused("banded_solve", "no_count", [_F23, _F32], InvalidParameterError,
         {**_parameter("below"), "value": -1}, below=-1, above=2),
     _refused_matrix("banded_solve", "singular", [[0.0, 1.0]], [[1.0], [1.0]], below=0, above=0),
+    *(_refused(n, "not_square", [_F23], ShapeMismatchError, _SHAPES)
+      for n in ("pfaffian", "pfaffian_adjugate")),
+    _refused("pfaffian_slope", "bad_shape", [_SQUARE, _F23], ShapeMismatchError, _SHAPES),
     *(_refused("schur", edge, [aval], error, fields, real=False)
       for edge, aval, error, fields in (
           ("not_square", _F23, ShapeMismatchError, _SHAPES),
