@@ -123,6 +123,17 @@ def test_derivatives_of_large_reals_keep_their_digits():
     assert float(tn.grad(tn.grad(S.dawsn))(50.0)) == pytest.approx(second, rel=1e-14)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_values_and_slopes_where_reals_overflow(dtype):
+    """erfi → ±inf with slope inf, exp(x²) erfc x → 0 with slope -0"""
+    at = np.array([-inf, -50.0, 50.0, 1e30, inf], dtype)
+    np.testing.assert_array_equal(S.erfi(at), [-inf, -inf, inf, inf, inf])
+    np.testing.assert_array_equal(tn.grad(lambda x: S.erfi(x).sum())(at), inf)
+    far = np.array([1e30, inf], dtype)
+    np.testing.assert_allclose(S.erfcx(far), [5.6418958354775629e-31, 0], rtol=1e-6)
+    np.testing.assert_array_equal(tn.grad(lambda x: S.erfcx(x).sum())(np.array(inf, dtype)), 0)
+
+
 @pytest.mark.parametrize("shape", [(), (0,), (2, 3)])
 def test_shapes_and_transforms(shape):
     """jit f = f = vmap f, and in the body of a loop"""

@@ -6,16 +6,18 @@
 
 from __future__ import annotations
 
-from math import pi, sqrt
+from math import log, pi, sqrt
 from typing import Any
 
 from tenferro.arrays.functions._factories import filled, zeros
+from tenferro.arrays.functions.data_types import finfo
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.promotion.broadcast import cast, floating, together
 from tenferro.arrays.registry import covers
 from tenferro.primitives import complex, float32, imag, real
 from tenferro.primitives import faddeeva as p
-from tenferro.primitives.comparison import eq, select
+from tenferro.primitives.arithmetic import abs as absolute
+from tenferro.primitives.comparison import eq, gt, select
 
 __all__ = ["complex_erfcx", "dawsn", "erfi", "voigt_profile", "wofz"]
 
@@ -44,7 +46,12 @@ def erfi(z: Any) -> Array:
         value = p.complex_erf(complex(-imag(found), real(found)))
         return complex(imag(value), -real(value))
     wide = _wide(found)
-    return cast(imag(p.complex_erf(complex(zeros(wide), wide))), found.dtype)
+    largest = finfo(wide.dtype).max
+    overflows = gt(absolute(wide), filled(wide, sqrt(log(largest)) + 0.2))
+    inner, outer = select(overflows, zeros(wide), wide), select(overflows, wide, zeros(wide))
+    value = imag(p.complex_erf(complex(zeros(wide), inner)))
+    huge = outer * sqrt(largest)
+    return cast(select(overflows, huge * huge * huge, value), found.dtype)  # ±inf, with slope inf
 
 
 @covers("voigt_profile", ufunc=True)

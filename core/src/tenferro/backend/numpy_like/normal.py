@@ -21,6 +21,9 @@ __all__ = ["NAMES", "register", "repeated_integral", "upwards"]
 NAMES = {Ndtr: "ndtr", LogNdtr: "log_ndtr", Ndtri: "ndtri", Erfcinv: "erfcinv"}
 
 
+_ROOT_IS_X = 1e12  # from here on √(x² + depth) is x to the last bit
+
+
 def register(lowerings: Lowerings, xp: Any, find: Find) -> None:
     """Register the family over `xp` and what `find` gives for a scipy name."""
     by_name(lowerings, find, NAMES)
@@ -46,11 +49,14 @@ def upwards(value: Any, x: Any, order: int) -> Any:
 
 
 def repeated_integral(on: Numeric, x: Any, order: int) -> Any:
-    """2/√π ∫₀^∞ tⁿ exp(-t² - 2xt) dt for x >= 0: Abramowitz & Stegun (1964), 7.2.3."""
+    """2/√π ∫₀^∞ tⁿ exp(-t² - 2xt) dt for x >= 0: Abramowitz & Stegun (1964), 7.2.3; 0 at inf."""
     xp, depth = on.xp, 40.0 + 4 * order
-    cut = depth / (x + xp.sqrt(x * x + depth))  # there the exponent is -depth
+    at = xp.where(xp.isinf(x), 1, x)
+    near = xp.minimum(at, _ROOT_IS_X)  # larger ones have no square in single precision
+    root = xp.where(at < _ROOT_IS_X, xp.sqrt(near * near + depth), at)
+    cut = depth / (at + root)  # there the exponent is -depth
 
     def integrand(t: Any) -> Any:
-        return t**order * xp.exp(-t * (t + 2 * x))
+        return t**order * xp.exp(-t * (t + 2 * at))
 
-    return on.integrate(integrand, cut) * (2 / sqrt(pi))
+    return xp.where(xp.isinf(x), 0, on.integrate(integrand, cut) * (2 / sqrt(pi)))

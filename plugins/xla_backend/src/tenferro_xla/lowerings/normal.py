@@ -34,15 +34,9 @@ def _exp_square(x: Array, scale: float) -> Array:
 
 
 def _erfcx(x: Array, order: int = 0) -> Array:
-    positive = _integral(jnp.where(x < 0, 0, x), order)
-    plain = 2 * _exp_square(x, 1.0) - _integral(jnp.abs(x), 0)
+    positive: Array = repeated_integral(ON, jnp.where(x < 0, 0, x), order)
+    plain = 2 * _exp_square(x, 1.0) - repeated_integral(ON, jnp.abs(x), 0)
     return jnp.where(x < 0, upwards(plain, x, order), positive)
-
-
-def _integral(x: Array, order: int) -> Array:
-    """Return the repeated integral of x >= 0, which is 0 where x is infinite."""
-    found: Array = repeated_integral(ON, jnp.where(jnp.isinf(x), 1, x), order)
-    return jnp.where(jnp.isinf(x), 0, found)
 
 
 def _ndtr(x: Array) -> Array:
