@@ -96,6 +96,12 @@ def test_operands_that_do_not_fit_are_refused(call):
         call()
 
 
+def test_counts_of_diagonals_may_be_integers_of_numpy():
+    counts = np.array([1, 2])
+    want = theirs.solve_banded((1, 2), BAND, RIGHT)
+    np.testing.assert_allclose(ours.solve_banded(counts, BAND, RIGHT), want, rtol=1e-10)
+
+
 def test_a_band_without_a_diagonal_is_refused():
     with pytest.raises(tn.InvalidParameterError, match="diagonal"):
         ours.solve_banded((-1, 4), BAND, RIGHT)

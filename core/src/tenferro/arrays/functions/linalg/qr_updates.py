@@ -7,6 +7,7 @@ behind a change is made triangular again by a decomposition of that block alone.
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
@@ -198,7 +199,7 @@ def _is_column(function: str, which: str) -> bool:
 
 def _place(function: str, k: int, size: int, count: int) -> int:
     """Return k counted from the front."""
-    found = k + size if k < 0 else k
+    found = index(k) + size if k < 0 else index(k)
     if not 0 <= found <= size - count:
         need = f"-{size} <= k <= {size - count}"
         raise _no_value(function, "k", "no such row or column", k, need)

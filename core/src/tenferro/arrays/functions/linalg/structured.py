@@ -7,6 +7,7 @@ O(n w) numbers for a band of w diagonals, with all derivatives. Read next: ``sol
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
@@ -70,7 +71,7 @@ def solve_banded(
     >>> tn.linalg.solve_banded((0, 1), [[0.0, 1.0], [2.0, 4.0]], [3.0, 4.0])
     array([1., 1.])
     """
-    lower, upper = l_and_u
+    lower, upper = (index(count) for count in l_and_u)
     if min(lower, upper) < 0:
         error = InvalidParameterError.of(
             "solve_banded", "the matrix has a diagonal", got=l_and_u, need="l >= 0, u >= 0",
