@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
+from benchmarks.harness.peers import on_device, ready
 from benchmarks.harness.workload import Call, Case
 
 LIBRARIES = {  # the contestants' first word, and the peer that each one needs
@@ -146,7 +147,8 @@ def with_xla(way: Way, *inputs: Any) -> Call:
     import tenferro as tn
 
     f = tn.jit(way.function(tenferro()), backend="xla")
-    return lambda: f(*inputs)
+    arrays = on_device(inputs)
+    return lambda: ready(f(*arrays))
 
 
 # ---- peers ---------------------------------------------------------------------------------------
@@ -171,8 +173,8 @@ def with_jax(way: Way, *inputs: Any) -> Call:
         scan=jax.lax.scan,
     )
     f = jax.jit(way.function(lib))
-    arrays = jax.tree.map(jnp.asarray, inputs)
-    return lambda: jax.block_until_ready(f(*arrays))
+    arrays = on_device(inputs)
+    return lambda: ready(f(*arrays))
 
 
 def with_autograd(way: Way, *inputs: Any) -> Call:

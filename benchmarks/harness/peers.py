@@ -1,8 +1,9 @@
 """The contestants that are written like NumPy: tenferro, JAX and autograd, from one function.
 
 `loss(np, *inputs)` gets the namespace of each. Torch has other names, and so a function of its own
-in every workload. Where these contestants differ by more than their names (control flow, static
-arguments), the workload writes them out instead of using this.
+in every workload. Both contestants on XLA, JAX and our backend, get arrays of JAX; W12 measures
+both with NumPy's arrays, too. Where these contestants differ by more than their names (control
+flow, static arguments), the workload writes them out instead of using this.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ def numpy_like(
         import tenferro as tn
 
         f = tn.jit(transformed(loss, argnums, value), backend="xla")
-        return lambda: f(*inputs)
+        arrays = on_device(inputs)
+        return lambda: ready(f(*arrays))
 
     def jax(*inputs: Any) -> Call:
         import jax
@@ -49,8 +51,8 @@ def numpy_like(
 
         derive = jax.value_and_grad if value else jax.grad
         f = jax.jit(derive(lambda *given: loss(jnp, *given), argnums))
-        arrays = jax.tree.map(jnp.asarray, inputs)
-        return lambda: jax.block_until_ready(f(*arrays))
+        arrays = on_device(inputs)
+        return lambda: ready(f(*arrays))
 
     def autograd(*inputs: Any) -> Call:
         import autograd
@@ -66,6 +68,21 @@ def numpy_like(
     for name, peer, make in entries:
         if name in only or (eager and name == "tenferro un-jitted"):
             workload.contestant(name, needs=peer)(make)
+
+
+def on_device(inputs: Any) -> Any:
+    """Return the inputs as arrays of JAX, which both contestants on XLA get."""
+    import jax
+    import jax.numpy as jnp
+
+    return jax.tree.map(jnp.asarray, inputs)
+
+
+def ready(results: Any) -> Any:
+    """Wait for results on XLA, and return them."""
+    import jax
+
+    return jax.block_until_ready(results)
 
 
 def transformed(loss: Loss, argnums: int | tuple[int, ...], value: bool) -> Callable[..., Any]:
