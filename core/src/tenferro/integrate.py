@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.errors import at_user_line, unknown_option
 from tenferro.arrays.evaluation.results import publish_kinds as _publish_kinds
 from tenferro.arrays.functions.calculus import diff, trapezoid
 from tenferro.arrays.functions.comparison import equal, where
@@ -26,7 +26,7 @@ from tenferro.arrays.functions.structural import concatenate, moveaxis
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import double_if_exact, normalize_axis
-from tenferro.primitives import InvalidParameterError, ShapeMismatchError
+from tenferro.primitives import ShapeMismatchError
 from tenferro.primitives._boundary import publish as _publish
 
 __all__ = ["cumulative_simpson", "cumulative_trapezoid", "simpson", "trapezoid"]
@@ -91,7 +91,7 @@ def cumulative_trapezoid(
     array([0., 2., 6.])
     """
     if not (initial is None or (isinstance(initial, (int, float)) and initial == 0)):
-        raise at_user_line(_refused("cumulative_trapezoid", "initial", initial, "None or 0"))
+        raise at_user_line(unknown_option("cumulative_trapezoid", "initial", initial, "None or 0"))
     values, steps = _samples("cumulative_trapezoid", y, x, dx, axis)
     parts = steps * (values[..., 1:] + values[..., :-1]) / 2
     return _accumulated(parts, initial, axis)
@@ -174,13 +174,6 @@ def _samples(function: str, y: Any, x: Any, dx: Any, axis: int) -> tuple[Array, 
         )  # fmt: skip
         raise at_user_line(error)
     return values, steps
-
-
-def _refused(function: str, parameter: str, value: Any, need: str) -> InvalidParameterError:
-    return InvalidParameterError.of(
-        function, f"there is no such {parameter}", got=repr(value), need=need,
-        parameter=parameter, value=value,
-    )  # fmt: skip
 
 
 _publish_kinds(globals(), __all__)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
-from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.errors import at_user_line, unknown_option
 from tenferro.arrays.evaluation.results import publish_kinds as _publish_kinds
 from tenferro.arrays.functions.arithmetic import clip
 from tenferro.arrays.functions.comparison import greater_equal, less_equal, logical_and, where
@@ -30,7 +30,6 @@ from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import cast, double_if_exact
 from tenferro.primitives import (
     DTypeMismatchError,
-    InvalidParameterError,
     ShapeMismatchError,
     int64,
     promote_dtypes,
@@ -144,11 +143,8 @@ def _image(function: str, given: Any) -> Array:
 def _option(parameter: str, value: Any, known: Any, function: str = "map_coordinates") -> Any:
     """Return what a table has of an option. Raises InvalidParameterError: if it has nothing."""
     if value not in known:
-        error = InvalidParameterError.of(
-            function, f"there is no such {parameter}", got=repr(value),
-            need=", ".join(map(str, known)), parameter=parameter, value=value,
-        )  # fmt: skip
-        raise at_user_line(error)
+        need = ", ".join(map(str, known))
+        raise at_user_line(unknown_option(function, parameter, value, need))
     return known[value] if isinstance(known, dict) else value
 
 

@@ -7,6 +7,15 @@ from __future__ import annotations
 
 from tenferro.computegraph import TenferroError
 from tenferro.primitives._boundary import at_user_line as at_user_line
+from tenferro.primitives._errors import InvalidParameterError
+
+
+def unknown_option(function: str, option: str, value: object, need: str) -> InvalidParameterError:
+    """Make the error about a value that an option of a function does not have."""
+    return InvalidParameterError.of(
+        function, f"there is no such {option}", got=repr(value), need=need, parameter=option,
+        value=value,
+    )  # fmt: skip
 
 
 class ConcretizationError(TenferroError, TypeError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import perm
 from typing import Any
 
-from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.errors import at_user_line, unknown_option
 from tenferro.arrays.evaluation.results import in_kind
 from tenferro.arrays.functions.arithmetic import clip
 from tenferro.arrays.functions.comparison import isnan, logical_and, where
@@ -23,7 +23,6 @@ from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import cast, common_dtype, double_if_exact, normalize_axis
 from tenferro.primitives import (
     DTypeMismatchError,
-    InvalidParameterError,
     ShapeMismatchError,
     searchsorted,
 )
@@ -159,11 +158,7 @@ def checked_extrapolation(function: str, value: Any) -> Any:
     """Return what lies outside: True, False or "periodic". Raises InvalidParameterError."""
     if value == "periodic" or value is True or value is False:
         return value
-    error = InvalidParameterError.of(
-        function, "there is no such extrapolation", got=repr(value),
-        need="True, False or 'periodic'", parameter="extrapolate", value=value,
-    )  # fmt: skip
-    raise at_user_line(error)
+    raise at_user_line(unknown_option(function, "extrapolate", value, "True, False or 'periodic'"))
 
 
 def real_places(function: str, x: Any) -> Array:

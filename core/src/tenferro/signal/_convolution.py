@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.errors import at_user_line, unknown_option
 from tenferro.arrays.functions.complex import conj
 from tenferro.arrays.functions.fft import fftn, ifftn, irfftn, rfftn
 from tenferro.arrays.functions.filtering import convolve as convolve_vectors
@@ -27,7 +27,7 @@ from tenferro.arrays.promotion.broadcast import (
     double_if_exact,
     normalize_axes,
 )
-from tenferro.primitives import InvalidParameterError, ShapeMismatchError, int64, promote_dtypes
+from tenferro.primitives import ShapeMismatchError, int64, promote_dtypes
 from tenferro.primitives.contraction import dot_general
 
 _MODES = ("full", "same", "valid")
@@ -145,11 +145,7 @@ def _known(function: str, parameter: str, value: str, names: Sequence[str]) -> s
     Raises InvalidParameterError: if it is not one of the names.
     """
     if value not in names:
-        error = InvalidParameterError.of(
-            function, f"there is no such {parameter}", got=repr(value), need=", ".join(names),
-            parameter=parameter, value=value,
-        )  # fmt: skip
-        raise at_user_line(error)
+        raise at_user_line(unknown_option(function, parameter, value, ", ".join(names)))
     return value
 
 

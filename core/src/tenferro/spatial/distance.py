@@ -16,7 +16,7 @@ from collections.abc import Callable
 from math import inf, isqrt
 from typing import Any
 
-from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.errors import at_user_line, unknown_option
 from tenferro.arrays.evaluation.results import publish_kinds as _publish_kinds
 from tenferro.arrays.functions.arithmetic import absolute as _abs
 from tenferro.arrays.functions.comparison import equal, where
@@ -32,7 +32,6 @@ from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import cast, common_dtype
 from tenferro.primitives import (
     DTypeMismatchError,
-    InvalidParameterError,
     ShapeMismatchError,
     float64,
 )
@@ -163,7 +162,7 @@ def _metric(
     if callable(metric):
         return lambda u, v: metric(u, v, **options)
     if metric not in _METRICS:
-        raise at_user_line(_unknown(function, "metric", metric, ", ".join(_METRICS)))
+        raise at_user_line(unknown_option(function, "metric", metric, ", ".join(_METRICS)))
     found, names = _METRICS[metric]
     given = _given(function, metric, options, names)
     if metric == "seuclidean" and "V" not in given:
@@ -184,7 +183,7 @@ def _given(
     for name in options:
         if name not in names:
             known = ", ".join(names) or "no option"
-            raise at_user_line(_unknown(function, f"option of {metric}", name, known))
+            raise at_user_line(unknown_option(function, f"option of {metric}", name, known))
     given = {name: value for name, value in options.items() if value is not None}
     if "p" in given:
         _require_order(function, given["p"])
@@ -198,23 +197,18 @@ def _require_order(function: str, p: Any) -> None:
     if is_number and evaluable(order.key):
         is_number = float(order._concrete("the order")) > 0
     if not is_number:
-        raise at_user_line(_unknown(function, "order p", p, "a positive number"))
+        raise at_user_line(unknown_option(function, "order p", p, "a positive number"))
 
 
 def _require_weights(function: str, w: Any, coordinates: int) -> None:
     """Check the number of weights, and the sign of those that are numbers already."""
     if as_array(w).shape != (coordinates,):
-        raise at_user_line(_unknown(function, "number of weights", w, f"{coordinates} weights"))
+        raise at_user_line(
+            unknown_option(function, "number of weights", w, f"{coordinates} weights")
+        )
     known = [] if isinstance(w, Array) else w.tolist() if hasattr(w, "tolist") else w
     if any(isinstance(x, (int, float)) and not x >= 0 for x in known):
-        raise at_user_line(_unknown(function, "weight", w, "weights >= 0"))
-
-
-def _unknown(function: str, parameter: str, value: Any, need: str) -> InvalidParameterError:
-    return InvalidParameterError.of(
-        function, f"there is no such {parameter}", got=repr(value), need=need,
-        parameter=parameter, value=value,
-    )  # fmt: skip
+        raise at_user_line(unknown_option(function, "weight", w, "weights >= 0"))
 
 
 # ---- metrics: functions of two arrays of points, along the last axis -----------------------------
