@@ -117,6 +117,7 @@ def test_every_input_has_exactly_one_rule(cls):
 FIXED = {
     (p.LinearSolve, "factors"),
     (p.Zeta, "s"),
+    *((p.PositiveSylvester, factor) for factor in ("s", "vh")),
     *((p.SylvesterSolve, factor) for factor in ("ta", "za", "tb", "zb")),
     *((cls, factor) for cls in (p.SvdTurns, p.SvdQuotient) for factor in ("u", "s", "vh")),
 }

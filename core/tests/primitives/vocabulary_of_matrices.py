@@ -46,6 +46,10 @@ def _built_on_them():
     def solved(a, b):
         return p.linear_solve(a, *factorized(a), b)
 
+    def solved_by_values(a, q):
+        fixed = p.stop_gradient(a)
+        return p.positive_sylvester(a, p.real(p.reduce_sum(fixed, (0,))), fixed, q)
+
     rows, columns = p.table((1, 0, 1), "int32"), p.table((0, 0, 1), "int32")
 
     def multiplied(entries, x):
@@ -64,6 +68,8 @@ def _built_on_them():
         p.Pfaffian: _of(p.pfaffian, _SQUARE),
         p.PfaffianAdjugate: _of(p.pfaffian_adjugate, _SQUARE),
         p.PfaffianSlope: _of(lambda a, e: p.bind(p.PfaffianSlope(), a, e), _SQUARE, _SQUARE),
+        p.PolarIsometry: _of(p.polar_isometry, _TALL) + _of(p.polar_isometry, _WIDE),
+        p.PositiveSylvester: _of(solved_by_values, _SQUARE, _SQUARE),
         p.LinearSolve: _of(solved, _SQUARE, _WIDE),
         p.Det: _of(p.det, _SQUARE),
         p.Adjugate: _of(p.adjugate, _SQUARE),

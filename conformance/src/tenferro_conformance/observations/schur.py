@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tenferro.primitives import Handle, abs, concatenate, reduce_sum, square
-from tenferro.primitives.linalg._matrices import lower, matmul, upper
+from tenferro.primitives.linalg._matrices import hermitian, lower, matmul, upper
+from tenferro.primitives.linalg.polar_isometry import positive_sylvester
 from tenferro.primitives.linalg.schur import schur
+from tenferro.primitives.linalg.svd import svd
 from tenferro.primitives.linalg.sylvester_solve import sylvester_solve
 from tenferro.primitives.structural import stop_gradient
 from tenferro_conformance.observations.words import adjoint, gram
@@ -55,6 +57,15 @@ def _solution(params: Any, inputs: Handles, outputs: Handles) -> Handle:
     return sylvester_solve(a, b, *factors, q, adjoint=params["adjoint"])
 
 
+def _positive(params: Any, inputs: Handles, outputs: Handles) -> Handle:
+    """Return the solution for the Hermitian part of p, with values that follow it."""
+    p = hermitian(inputs[0])
+    if not p.size:
+        return inputs[3]
+    _, s, vh = svd(stop_gradient(p), projectors_only=True)
+    return positive_sylvester(p, s, vh, inputs[3])
+
+
 OBSERVATIONS: Mapping[str, Any] = {
     "schur@product": _product,
     "schur@isometry": _isometry,
@@ -63,4 +74,5 @@ OBSERVATIONS: Mapping[str, Any] = {
     "schur@moduli": _moduli,
     "schur@blocks": _blocks,
     "sylvester_solve@factorized": _solution,
+    "positive_sylvester@factorized": _positive,
 }

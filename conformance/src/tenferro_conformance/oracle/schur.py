@@ -84,6 +84,16 @@ def _factorized(params: Params, *operands: Tensor) -> Tensor:
     return _each(_whole)(params, a, b, q)
 
 
+def _positive(params: Params, *operands: Tensor) -> Tensor:
+    """Solve the equation of the Hermitian part of p, which alone is looked at."""
+
+    def solve(params: Params, p: Matrix, q: Matrix) -> Matrix:
+        half = (p + p.H) / 2
+        return _equation(lambda i, j: True, half, half, q)
+
+    return _each(solve)(params, operands[0], operands[3])
+
+
 REFERENCES: Mapping[str, Reference] = {
     "schur@product": _product,
     "schur@isometry": _isometry,
@@ -92,4 +102,5 @@ REFERENCES: Mapping[str, Reference] = {
     "schur@departure": number(_departure),
     "triangular_sylvester": _each(_triangular),
     "sylvester_solve@factorized": _factorized,
+    "positive_sylvester@factorized": _positive,
 }

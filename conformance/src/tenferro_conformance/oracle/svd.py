@@ -212,6 +212,7 @@ REFERENCES: Mapping[str, Reference] = {
     "svd@rank_two": of_matrices(_rank_two, "mn"),
     "svd@left_vectors": of_matrices(lambda params, a: _canonical(a).u, "mk"),
     "svd@right_vectors": of_matrices(lambda params, a: _canonical(a).v.H, "kn"),
+    "polar_isometry": of_matrices(_polar, "mn"),
     "pinv": of_matrices(_pinv, "nm"),
     "qr@left": of_matrices(qr_left, "mm"),
     "qr@rest": of_matrices(qr_rest, "mm"),

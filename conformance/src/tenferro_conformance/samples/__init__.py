@@ -24,7 +24,7 @@ FAMILIES = (
     "elementwise", "exponential_sums", "faddeeva", "fft", "gammas", "hyperbolic", "incomplete",
     "indexing",
     "linear_solve", "logarithms", "lu", "matrix_function", "normal", "pfaffian", "pinv",
-    "pivoted_qr", "qr",
+    "pivoted_qr", "polar", "qr",
     "random", "random_gamma",
     "reduction", "rounding", "scattering", "schur", "slogdet", "sorting", "sparse_product",
     "sparse_solve", "special", "spectrum",

@@ -342,6 +342,9 @@ ERROR_CASES: tuple[ErrorCase, ...] = (
     *(_refused(n, "not_square", [_F23], ShapeMismatchError, _SHAPES)
       for n in ("pfaffian", "pfaffian_adjugate")),
     _refused("pfaffian_slope", "bad_shape", [_SQUARE, _F23], ShapeMismatchError, _SHAPES),
+    _refused("polar_isometry", "no_half", [_HALF], DTypeMismatchError, _DTYPES),
+    _refused("positive_sylvester", "bad_values", [_SQUARE, ((2,), "float64"), _SQUARE, _SQUARE],
+        ShapeMismatchError, _SHAPES),
     *(_refused("schur", edge, [aval], error, fields, real=False)
       for edge, aval, error, fields in (
           ("not_square", _F23, ShapeMismatchError, _SHAPES),

@@ -48,6 +48,8 @@ _FACTORIZATIONS = (
         "pfaffian_slope",
         "pinv",
         "pivoted_qr",
+        "polar_isometry",
+        "positive_sylvester",
         "qr",
     ),
     *("rfft", "schur", "slogdet", "sylvester_solve"),
