@@ -215,3 +215,13 @@ def test_modified_bessel_functions_of_high_orders_at_every_size(order):
     want = [float(mpmath.besseli(order, t)) for t in large]
     np.testing.assert_allclose(tn.special.iv(order, large), want, rtol=1e-12)
     assert tn.special.ive(order, np.zeros(2)).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_gamma_of_large_numbers(dtype):
+    """Γ → ∞, and ±0 between the poles far to the left"""
+    x = np.array([1e3, 1e10, 1e30, np.inf, -1000.5, -1001.5], dtype)
+    found = tn.special.gamma(x)
+    np.testing.assert_array_equal(found, [np.inf] * 4 + [0, 0])
+    np.testing.assert_array_equal(np.signbit(found[4:]), [True, False])
+    np.testing.assert_array_equal(tn.special.rgamma(x[:4]), 0)

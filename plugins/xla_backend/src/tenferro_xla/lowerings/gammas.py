@@ -32,6 +32,9 @@ def polygamma_difference(op: PolygammaDifference, x: Array, d: Array) -> Array:
     return widened(lambda x, d: shared.polygamma_difference(ON, op.order, x, d))(x, d)
 
 
+_OVERFLOWS = 1000.0  # Γ is beyond every float
+
+
 @lowerings.register(Gamma)
 def gamma(op: Gamma, x: Array) -> Array:
     """Take the gamma function."""
@@ -47,7 +50,7 @@ def _gamma(x: Array) -> Array:
     half = far ** (far / 2 - 0.25)  # of the power, which alone may overflow
     scale = sqrt(2 * pi) * jnp.exp(stirling_remainder(far)) / _product(right)
     value = half * jnp.exp(-far) * half * scale
-    value = jnp.where(right == jnp.inf, jnp.inf, value)
+    value = jnp.where(right > _OVERFLOWS, jnp.inf, value)  # there the product is ∞ · 0
     turn = x - 2 * jnp.round(x / 2)
     mirrored = pi / (jnp.sin(pi * turn) * value)
     at_pole = jnp.where(x == 0, 1 / x, jnp.nan)
