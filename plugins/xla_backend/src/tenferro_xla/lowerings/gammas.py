@@ -32,7 +32,7 @@ def polygamma_difference(op: PolygammaDifference, x: Array, d: Array) -> Array:
     return widened(lambda x, d: shared.polygamma_difference(ON, op.order, x, d))(x, d)
 
 
-_OVERFLOWS = 1000.0  # Γ is beyond every float
+_OVERFLOWS = 200.0  # Γ is beyond every float from 171.7 on
 
 
 @lowerings.register(Gamma)
