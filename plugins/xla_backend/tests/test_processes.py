@@ -61,16 +61,27 @@ def test_different_programs_are_an_error_in_each_process(tmp_path):
 
 
 def test_a_process_that_does_not_come_is_named(tmp_path):
+    """Within `wait_seconds`, and at once if it has ended before"""
     first, second = finished("absent", 2, tmp_path)
     assert first.startswith("absent: (1,) xla: process 1 has not come to program 1")
-    assert second.startswith("absent: (0,) xla: process 0 has not come to another place")
+    assert second.startswith("absent: (0,) xla: process 0 ended; what process 1 waits for")
 
 
 def test_a_process_that_dies_is_an_error_in_the_others(tmp_path):
-    """For results, and for meeting points; before the runtime ends them"""
+    """For results, and for meeting points; the others leave without it, with exit status 1"""
     (code, printed, complaint), (dead, *_) = run("dead", 2, tmp_path)
-    assert (code, dead) == (0, 3), complaint
+    assert (code, dead) == (1, 3), complaint
     assert "dead: (1,) xla: process 1 died or left; what process 0 waits for" in printed
+    assert "process 0 leaves: process 1 died" in complaint
+
+
+def test_an_exception_in_one_process_ends_all_of_them(tmp_path):
+    """Process 0, whose service connects them, leaves last"""
+    (code, _, traceback), (other, printed, complaint) = run("raising", 2, tmp_path)
+    assert (code, other) == (1, 1), (traceback, complaint)
+    assert "ValueError: no such file" in traceback
+    assert "raising: (0,) process 0 raised ValueError: no such file" in printed
+    assert "process 1 leaves: process 0 ended with ValueError: no such file" in complaint
 
 
 def test_meshes_of_some_processes_are_refused(tmp_path):

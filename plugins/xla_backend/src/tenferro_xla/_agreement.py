@@ -17,12 +17,11 @@ from typing import Any
 from tenferro.backend import ProcessError, ProgramsDifferError
 from tenferro_xla._jax import JaxRuntimeError, process_count, process_index
 from tenferro_xla._not_public import coordination_client
-from tenferro_xla._watch import check_all_alive
+from tenferro_xla._watch import LOOK_SECONDS, check_all_alive
 
 #: Seconds that a process waits for the others at a program or a meeting point.
 wait_seconds = 300.0
 
-_LOOK_SECONDS = 1.0  # between looks whether all processes are alive
 _numbers = count(1)
 _lock = Lock()
 
@@ -79,12 +78,12 @@ def _text_of(client: Any, key: str, other: int, what: str) -> str:
     while True:
         left = limit - monotonic()
         try:
-            milliseconds = max(int(min(left, _LOOK_SECONDS) * 1000), 1)
+            milliseconds = max(int(min(left, LOOK_SECONDS) * 1000), 1)
             found: str = client.blocking_key_value_get(key, milliseconds)
             return found
         except JaxRuntimeError as error:
             check_all_alive()
-            if left <= _LOOK_SECONDS or "DEADLINE_EXCEEDED" not in str(error):
+            if left <= LOOK_SECONDS or "DEADLINE_EXCEEDED" not in str(error):
                 raise _missing(other, what, error) from error
 
 

@@ -6,6 +6,8 @@ Must be imported before JAX has started its devices, and starts none. Read next:
 from __future__ import annotations
 
 import atexit
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 
 import jax
@@ -13,7 +15,8 @@ import jax
 from tenferro.backend import ProcessError
 from tenferro.backend.sharding import Processes
 from tenferro_xla._agreement import exchange, set_wait
-from tenferro_xla._watch import begin_watch, end_watch
+from tenferro_xla._leaving import leave_at_exit, leave_in_order, remember_exception
+from tenferro_xla._watch import begin_watch
 
 _meetings = count(1)
 
@@ -40,24 +43,31 @@ class XlaProcesses(Processes):
         is_stated = None not in (address, count, index)
         settings = {"cluster_detection_method": "deactivate"} if is_stated else {}
         try:
-            jax.distributed.initialize(
-                address,
-                count,
-                index,
-                initialization_timeout=start_seconds,
-                heartbeat_timeout_seconds=heartbeat_seconds,
-                **settings,  # type: ignore[arg-type]
-            )
+            with _without_preemption_service():
+                jax.distributed.initialize(
+                    address,
+                    count,
+                    index,
+                    initialization_timeout=start_seconds,
+                    heartbeat_timeout_seconds=heartbeat_seconds,
+                    **settings,  # type: ignore[arg-type]
+                )
         except (RuntimeError, ValueError, TypeError) as error:
             text = str(error).strip().partition("\n")[0]
             raise _not_connected(text[:300], _hint(text)) from error
         set_wait(wait_seconds)
         begin_watch(heartbeat_seconds)
-        atexit.register(end_watch)  # runs before JAX leaves, which was registered earlier
+        remember_exception()
+        atexit.register(leave_at_exit)  # runs before JAX leaves, which was registered earlier
 
     def disconnect(self) -> None:
-        """Leave; JAX waits for the others."""
-        end_watch()
+        """Leave when all others want to.
+
+        Raises ProcessError: if one of them ended with an exception, or died.
+        """
+        if jax.distributed.is_initialized():
+            leave_in_order()
+            atexit.unregister(leave_at_exit)
         jax.distributed.shutdown()  # type: ignore[no-untyped-call]
 
     @property
@@ -74,6 +84,24 @@ class XlaProcesses(Processes):
         """Wait for all others at the n-th meeting point."""
         if self.count > 1:
             exchange(f"meeting/{next(_meetings)}", what, what)
+
+
+@contextmanager
+def _without_preemption_service() -> Iterator[None]:
+    """Leave signals alone: JAX's service for preemptions catches SIGTERM, and the process goes on.
+
+    The setting is JAX's own again after the block.
+    """
+    name = "jax_enable_preemption_service"
+    before = getattr(jax.config, name, None)
+    if before is None:
+        yield
+        return
+    jax.config.update(name, False)  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        jax.config.update(name, before)  # type: ignore[no-untyped-call]
 
 
 def _not_connected(because: str, hint: str) -> ProcessError:

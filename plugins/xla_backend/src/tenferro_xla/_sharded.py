@@ -51,9 +51,9 @@ from tenferro_xla._mesh import (
 )
 from tenferro_xla._operands import fits, host_array, numpy_dtype, refusal
 from tenferro_xla._options import CompileOptions
+from tenferro_xla._running import run_with_others
 from tenferro_xla._segments import plan_segments
 from tenferro_xla._trace import SegmentFunction
-from tenferro_xla._watch import wait_for
 
 _Shardings = tuple[NamedSharding, ...]
 _CALLBACKS = frozenset(("std::host_callback", "std::debug_callback"))
@@ -229,6 +229,7 @@ class ShardedExecutable(Executable):
 
         Raises OperandError: if an operand does not fit, or was donated before.
         Raises XlaError: if XLA fails.
+        Raises ProcessError: if another process does not come, or has left.
         """
         check_process()
         check_operand_count(self.program, operands)
@@ -239,10 +240,10 @@ class ShardedExecutable(Executable):
                 run = self._compiled_for(mesh, shardings)
                 pairs = enumerate(zip(operands, shardings, strict=True))
                 placed = [self._place(i, x, sharding) for i, (x, sharding) in pairs]
-                results: tuple[Any, ...] = tuple(run(*placed))
                 if self._waits:
-                    wait_for(results)
-                if self._waits or any([not is_array(x) for x in operands]):
+                    return run_with_others(run, placed)
+                results: tuple[Any, ...] = tuple(run(*placed))
+                if any([not is_array(x) for x in operands]):
                     block_until_ready(results)  # the caller may change its arrays after the call
         except JaxRuntimeError as error:
             raise self._translated(error) from error

@@ -4,24 +4,28 @@ What a collective operation waits for never comes when a process is dead. JAX's 
 ends the others, without an exception, ``heartbeat_seconds`` after the last sign of life. So each
 process writes a sign of life of its own more often, a thread reads those of the others, and a
 process that waits for results looks whether all are alive: it raises after half of that time, and
-has the other half to save what it has. The service runs in process 0; with that process it dies,
+has the other half to save what it has. A process that ends with an exception, or in order, says so
+itself, and the others learn it at once. The service runs in process 0; with that process it dies,
 and the runtime ends the others at once. Read next: ``_agreement.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from threading import Event, Thread
 from time import monotonic, sleep
 from typing import Any
 
 from tenferro.backend import ProcessError
+from tenferro_xla._ends import End, ends_in_the_way
 from tenferro_xla._jax import JaxRuntimeError, process_index
 from tenferro_xla._not_public import coordination_client
 
 _KEY = "tenferro/alive/"
 _SIGNS = 8  # of life in `heartbeat_seconds`; half of them may be missing
 _FIRST_SLEEP, _LONGEST_SLEEP = 5e-5, 0.02
+#: Seconds between two looks whether a process that others wait for is dead or has ended.
+LOOK_SECONDS = 0.5
 
 
 class Watch:
@@ -86,33 +90,73 @@ def end_watch() -> None:
     _watch = None
 
 
-def check_all_alive() -> None:
-    """Raise ProcessError if another process died."""
-    dead = () if _watch is None else _watch.dead()
-    if _watch is not None and dead:
+def patience() -> float:
+    """Return for how long a process may give no sign of life, in seconds."""
+    return 0.0 if _watch is None else _watch.patience
+
+
+def dead_processes() -> tuple[int, ...]:
+    """Return the processes that gave no sign of life for too long."""
+    return () if _watch is None else _watch.dead()
+
+
+def check_all_alive(*, is_result: bool = False) -> None:
+    """Raise ProcessError if another process died, or ended before it came to this.
+
+    ``is_result`` is True where this process waits for a result of a program that it runs already.
+    """
+    if _watch is None:
+        return
+    dead = _watch.dead()
+    if dead:
         raise _died(dead, _watch.patience)
+    try:
+        ends = ends_in_the_way(is_result=is_result)
+    except JaxRuntimeError:
+        return  # the service is gone, and the runtime is about to end this process
+    if ends:
+        raise _ended(ends)
 
 
 def wait_for(arrays: Iterable[Any]) -> None:
     """Wait until arrays that span processes are computed.
 
-    Raises ProcessError: if another process died, so that they may never be.
+    Raises ProcessError: if another process died or ended, so that they may never be.
     """
     if _watch is None:
         return
-    pause = _FIRST_SLEEP
+    pause, next_look = _FIRST_SLEEP, monotonic() + LOOK_SECONDS
     for array in arrays:
         while not (array.is_fully_addressable or array.is_ready()):
-            check_all_alive()
+            if monotonic() > next_look:
+                check_all_alive(is_result=True)
+                next_look = monotonic() + LOOK_SECONDS
             sleep(pause)
             pause = min(pause * 1.5, _LONGEST_SLEEP)
 
 
-def _died(dead: tuple[int, ...], patience: float) -> ProcessError:
-    names = ", ".join(map(str, dead))
-    one = "process" if len(dead) == 1 else "processes"
+def _ended(ends: Mapping[int, End]) -> ProcessError:
+    """Make the error about processes that came to their end while this one waits for them."""
+    names = _named(sorted(ends))
+    ways = [
+        f"process {process} {f'raised {end.exception}' if end.exception else 'has no more calls'}"
+        for process, end in sorted(ends.items())
+    ]
     return ProcessError(
-        f"xla: {one} {names} died or left; what process {process_index()} waits for will not come\n"
+        f"xla: {names} ended; what process {process_index()} waits for will not come\n"
+        f"  because    {'; '.join(ways)}\n"
+        "  next       save what this process has, without the others; they are about to leave\n"
+        "  hint       all processes must make the same calls; look at the output of the one that"
+        " ended",
+        backend="xla",
+        processes=tuple(sorted(ends)),
+    )
+
+
+def _died(dead: tuple[int, ...], patience: float) -> ProcessError:
+    return ProcessError(
+        f"xla: {_named(dead)} died or left;"
+        f" what process {process_index()} waits for will not come\n"
         f"  because    no sign of life came for {patience:g} seconds\n"
         f"  next       the runtime ends this process within about {patience:g} seconds\n"
         "  hint       save now what this process has, without the others, and start again from"
@@ -120,3 +164,8 @@ def _died(dead: tuple[int, ...], patience: float) -> ProcessError:
         backend="xla",
         processes=dead,
     )
+
+
+def _named(processes: Sequence[int]) -> str:
+    one = "process" if len(processes) == 1 else "processes"
+    return f"{one} {', '.join(map(str, processes))}"

@@ -110,7 +110,7 @@ def different():
 
 
 def absent():
-    connect(wait_seconds=4)
+    connect(wait_seconds=3 if process == 0 else 100)
     mesh = tn.mesh({"data": DEVICES})
     x = tn.from_local(np.ones((2, 3)), mesh, ("data", None))
     if process == 0:
@@ -129,10 +129,21 @@ def dead():
     if process == 1:
         os._exit(3)
     error = refused(tn.ProcessError, lambda: [float(f(x)) for _ in range(1_000_000)])
-    again = refused(tn.ProcessError, lambda: tn.distributed.wait("the end"))
-    assert again.processes == error.processes
-    print("dead:", error.processes, str(error).splitlines()[0], flush=True)
-    os._exit(0)  # to leave in order is to wait for the others
+    assert error.processes == (1,)
+    error = refused(tn.ProcessError, lambda: tn.distributed.wait("the end"))
+    print("dead:", error.processes, str(error).splitlines()[0])
+
+
+def raising():
+    connect(heartbeat_seconds=600)
+    mesh = tn.mesh({"data": DEVICES})
+    x = tn.from_local(np.ones((2, 3)), mesh, ("data", None))
+    f = tn.jit(lambda x: np.sum(x**2), backend="xla", mesh=mesh, out_shardings=())
+    assert float(f(x)) == 6.0 * processes
+    if process == 0:
+        raise ValueError("no such file")
+    error = refused(tn.ProcessError, lambda: f(x))
+    print("raising:", error.processes, str(error).splitlines()[1].split(None, 1)[1])
 
 
 def unfit():
@@ -145,4 +156,4 @@ def unfit():
     print("refused")
 
 
-{f.__name__: f for f in (laws, different, absent, dead, unfit)}[scenario]()
+{f.__name__: f for f in (laws, different, absent, dead, raising, unfit)}[scenario]()
