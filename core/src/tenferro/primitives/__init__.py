@@ -161,7 +161,7 @@ if TYPE_CHECKING:
     from tenferro.primitives.linalg.lu import Lu, LuPermutation, lu, lu_permutation
     from tenferro.primitives.linalg.matrix_function import MatrixFunction, matrix_function
     from tenferro.primitives.linalg.pfaffian import (
-        Pfaffian, PfaffianAdjugate, PfaffianSlope, pfaffian, pfaffian_adjugate,
+        Pfaffian, PfaffianAdjugate, PfaffianSlope, pfaffian, pfaffian_adjugate, pfaffian_slope,
     )
     from tenferro.primitives.linalg.pinv import Pinv, pinv
     from tenferro.primitives.linalg.pivoted_qr import PivotedQr, pivoted_qr
@@ -278,7 +278,9 @@ else:
             "linalg.linear_solve": "LinearSolve linear_solve",
             "linalg.lu": "Lu LuPermutation lu lu_permutation",
             "linalg.matrix_function": "MatrixFunction matrix_function",
-            "linalg.pfaffian": "Pfaffian PfaffianAdjugate PfaffianSlope pfaffian pfaffian_adjugate",
+            "linalg.pfaffian": (
+                "Pfaffian PfaffianAdjugate PfaffianSlope pfaffian pfaffian_adjugate pfaffian_slope"
+            ),
             "linalg.pinv": "Pinv pinv",
             "linalg.pivoted_qr": "PivotedQr pivoted_qr",
             "linalg.polar_isometry": (
@@ -369,8 +371,8 @@ __all__ = [
     "linear_solve", "log", "log1p", "log2", "log10", "log_ndtr", "log_softmax", "logaddexp",
     "logical_and", "logical_not", "logical_or", "logical_xor", "logistic", "logit", "lt", "lu",
     "lu_permutation", "matrix_function", "maximum", "minimum", "mul", "ndtr", "ndtri", "ne", "neg",
-    "nextafter", "optimization_barrier", "pad", "pfaffian", "pfaffian_adjugate", "pinv",
-    "pivoted_qr", "pointwise", "polar_isometry", "polygamma", "polygamma_difference",
+    "nextafter", "optimization_barrier", "pad", "pfaffian", "pfaffian_adjugate", "pfaffian_slope",
+    "pinv", "pivoted_qr", "pointwise", "polar_isometry", "polygamma", "polygamma_difference",
     "positive_sylvester", "pow", "promote", "promote_dtypes", "qr", "random_bits",
     "random_log_gamma", "real", "reduce_and", "reduce_logsumexp", "reduce_max", "reduce_min",
     "reduce_or", "reduce_prod", "reduce_sum", "rem", "reshape", "reverse", "rfft", "round", "rsqrt",

@@ -45,7 +45,10 @@ from tenferro.primitives.linalg.linear_solve import inverse
 from tenferro.primitives.reduction import argmax, reduce_prod, reduce_sum
 from tenferro.primitives.structural import broadcast_in_dim, convert, pad, reshape, transpose
 
-__all__ = ["Pfaffian", "PfaffianAdjugate", "PfaffianSlope", "pfaffian", "pfaffian_adjugate"]
+__all__ = [
+    "Pfaffian", "PfaffianAdjugate", "PfaffianSlope", "pfaffian", "pfaffian_adjugate",
+    "pfaffian_slope",
+]  # fmt: skip
 
 
 class Pfaffian(Mixed):
@@ -84,7 +87,7 @@ class PfaffianAdjugate(Mixed):
         return a
 
     def jvp_a(self, da: Handle, a: Handle, b: Handle) -> Handle:
-        return bind(PfaffianSlope(), a, da)
+        return pfaffian_slope(a, da)
 
     def decompose(self, a: Handle) -> Handle:
         if a.shape[-1] % 2 or not a.size:
@@ -115,7 +118,7 @@ class PfaffianSlope(Mixed):
         if a.shape[-1] % 2 or not a.size:
             return zeros_like(y)
         e, inverted = _skew(e), inverse(_skew(a))
-        b, db = pfaffian_adjugate(a), bind(self, a, da)
+        b, db = pfaffian_adjugate(a), pfaffian_slope(a, da)
         moved = matmul(matmul(inverted, _skew(da)), inverted)
         spread = [
             broadcast_in_dim(_half_trace(x, e), a.shape, tuple(range(a.ndim - 2))) for x in (b, db)
@@ -278,3 +281,18 @@ def pfaffian_adjugate(a: H) -> H:
     f64[4,4]
     """
     return bind(PfaffianAdjugate(), a)
+
+
+def pfaffian_slope(a: H, e: H) -> H:
+    """Compute the derivative of B = pf(a) a⁻¹ along e, for skew-symmetric matrices.
+
+    a: [*b, n, n]   e: [*b, n, n]   →   dB: [*b, n, n]
+
+    JVP          by e itself; by a with an inverse, so a must not be singular there
+    Raises       ShapeMismatchError, DTypeMismatchError.
+
+    >>> from tenferro.primitives import pfaffian_slope, variable
+    >>> pfaffian_slope(variable("a", (4, 4), "f64"), variable("e", (4, 4), "f64")).aval
+    f64[4,4]
+    """
+    return bind(PfaffianSlope(), a, e)
