@@ -9,6 +9,7 @@ from solvers import (
     krylov,
     lbfgs,
     newton,
+    nuts,
     runge_kutta,
     state_space,
     tensor_networks,
@@ -280,6 +281,52 @@ def test_a_linear_equation_has_the_matrix_exponential_as_its_derivative():
     exact = linalg.expm(2 * a)
     np.testing.assert_allclose(tn.jacrev(final)(START), exact, atol=1e-7)
     np.testing.assert_allclose(tn.jacfwd(final)(START), exact, atol=1e-7)
+
+
+# samples
+
+MEAN = np.array([1.0, -1.0, -np.euler_gamma])
+COVARIANCE = np.array([[1.0, 0.6, 0.0], [0.6, 2.0, 0.0], [0.0, 0.0, np.pi**2 / 6]])
+
+
+def log_density(x):
+    """A correlated Gaussian, and the logarithm of an exponential variable: -γ, π²/6"""
+    gaussian = tn.stats.multivariate_normal.logpdf(x[:2], MEAN[:2], COVARIANCE[:2, :2])
+    return gaussian + x[2] - np.exp(x[2])
+
+
+def test_the_no_u_turn_sampler_has_the_moments_of_the_density():
+    chain = tn.jit(lambda key: nuts.sample(log_density, np.zeros(3), key, draws=400, warmup=80))
+    draws, _ = chain(tn.random.key(4))
+    deviations = np.sqrt(np.diag(COVARIANCE))
+    np.testing.assert_array_less(np.abs(np.mean(draws, axis=0) - MEAN), 0.15 * deviations)
+    error = np.abs(np.cov(draws.T) - COVARIANCE)
+    np.testing.assert_array_less(error, 0.25 * np.outer(deviations, deviations))
+
+
+@pytest.mark.parametrize("size", [0.11, -0.35, 0.52, 2.1])
+def test_a_trajectory_ends_where_the_first_of_its_subtrees_turns(size):
+    """Beside a search over all aligned subtrees; x² / 2 and v² / 2, seven doublings"""
+    x, v, velocities = 0.3, 1.0, []
+    for _ in range(128):
+        v = v - size / 2 * x
+        x = x + size * v
+        v = v - size / 2 * x
+        velocities.append(v)
+    need = next((n + 1 for n in range(128) if turns_at(velocities, n)), 128)
+    start = np.array([[0.3], [1.0], [-0.3]])
+    found = nuts.subtree(
+        lambda x: -np.sum(x**2) / 2, start, size, tn.random.key(0), 7, np.array(0.545), 8
+    )
+    assert (int(found[0]), bool(found[-1])) == (need, need < 128)
+
+
+def turns_at(velocities, n):
+    """Whether a subtree of 2, 4, … points that ends with point n turns"""
+    sizes = [2**k for k in range(1, 8) if (n + 1) % 2**k == 0]
+    trees = [np.array(velocities[n + 1 - size : n + 1]) for size in sizes]
+    inner = [np.sum(v) - (v[0] + v[-1]) / 2 for v in trees]
+    return any(v[0] * m <= 0 or v[-1] * m <= 0 for v, m in zip(trees, inner, strict=True))
 
 
 # spin chains
