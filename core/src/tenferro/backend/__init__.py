@@ -37,6 +37,7 @@ from tenferro.backend._errors import (
     UnknownBackendError,
     UnknownOptionError,
     UnsupportedError,
+    ValuesDifferError,
 )
 from tenferro.backend.select import select_backend, set_default, use
 
@@ -92,8 +93,8 @@ __all__ = [
     "PluginHost", "PluginIncompatibleError", "PluginManifest", "PluginRecord", "PluginWarning",
     "PreferenceError", "Probe", "ProcessError", "Processes", "ProgramsDifferError", "ShardedArrays",
     "ShardingIgnoredWarning", "SpansProcessesError", "Timing", "Timings", "UnknownBackendError",
-    "UnknownOptionError", "UnsupportedError", "hookimpl", "host", "lowerings_of", "prefer",
-    "select_backend", "set_default", "set_host", "use",
+    "UnknownOptionError", "UnsupportedError", "ValuesDifferError", "hookimpl", "host",
+    "lowerings_of", "prefer", "select_backend", "set_default", "set_host", "use",
 ]
 # end generated
 # fmt: on

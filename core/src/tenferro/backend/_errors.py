@@ -132,3 +132,7 @@ class ProcessError(BackendError, RuntimeError):
 
 class ProgramsDifferError(ProcessError):
     """Report processes that would run different programs. Fields: also ``program``."""
+
+
+class ValuesDifferError(ProcessError, ValueError):
+    """Report an argument that must be equal in all processes. Fields: also ``arguments``, names."""

@@ -1,57 +1,113 @@
-"""Processes that run one program compare it before each compiles it.
+"""Processes that run one program compare it, and its whole arguments, before each compiles it.
 
 A collective operation waits for all processes; if one of them runs another program, the others
-would wait for ever. So each process writes a digest of its n-th program to the service that
-connects them, and reads those of all others, with a time limit. Read next: ``_processes.py``.
+would wait for ever. An array that each process has whole would give a wrong number where its values
+differ. So each process writes digests of its n-th program and of these arrays to the service that
+connects them, and reads those of all others, with a time limit. Read next: ``_exchange.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from hashlib import sha256
-from itertools import count
-from threading import Lock
-from time import monotonic
-from typing import Any
+import json
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import blake2b, sha256
+from itertools import zip_longest
+from typing import Any, NamedTuple
 
-from tenferro.backend import ProcessError, ProgramsDifferError
-from tenferro_xla._jax import JaxRuntimeError, process_count, process_index
-from tenferro_xla._not_public import coordination_client
-from tenferro_xla._watch import LOOK_SECONDS, check_all_alive
+import numpy as np
 
-#: Seconds that a process waits for the others at a program or a meeting point.
-wait_seconds = 300.0
+from tenferro.backend import ProgramsDifferError, ValuesDifferError
+from tenferro_xla._exchange import exchange, next_number
+from tenferro_xla._jax import process_count, process_index
 
-_numbers = count(1)
-_lock = Lock()
+Lines = Sequence[tuple[str, str | None]]
 
-
-def set_wait(seconds: float) -> None:
-    """Set how long this process waits for the others."""
-    global wait_seconds
-    wait_seconds = seconds
+_MOST_LINES = 4000  # of a program that are sent to the others
+_MOST_CHARACTERS = 150  # of one of these lines
 
 
-def agree_on(text: str, mesh: str, equations: int) -> None:
+class Program(NamedTuple):
+    """A program as the processes compare it.
+
+    ``lines`` returns its inputs and equations, each with the user's line; it is called where the
+    texts of the processes differ.
+    """
+
+    text: str
+    mesh: str
+    equations: int
+    lines: Callable[[], Lines]
+
+
+def agree_on(program: Program, values: Mapping[str, str]) -> None:
     """Return when all processes have come to the same program; at once if there is one process.
 
+    ``values`` are the digests of arguments that each process has whole, by name.
+
     Raises ProgramsDifferError: if another process has come to another program.
+    Raises ValuesDifferError: if such an argument is another one in another process.
     Raises ProcessError: if one does not come in time.
     """
     if process_count() == 1:
         return
-    with _lock:
-        number = next(_numbers)
-    own = f"{sha256(text.encode()).hexdigest()} {equations} equations for {mesh}"
-    found = exchange(f"program/{number}", own, f"program {number}, of {equations} equations")
-    digests = [line.partition(" ")[0] for line in found]
-    if len(set(digests)) == 1:
+    number = next_number("program")
+    own = {
+        "digest": sha256(program.text.encode()).hexdigest(),
+        "size": f"{program.equations} equations for {program.mesh}",
+        "values": dict(values),
+    }
+    what = f"program {number}, of {program.equations} equations"
+    texts = exchange("program", number, json.dumps(own), what)
+    found = [json.loads(text) for text in texts]
+    digests = [each["digest"] for each in found]
+    if len(set(digests)) > 1:
+        raise _programs_differ(number, digests, [each["size"] for each in found], program)
+    _check_values([each["values"] for each in found])
+
+
+def digest_of(array: Any) -> str:
+    """Return a digest of dtype, shape and values of a NumPy array."""
+    digest = blake2b(f"{array.dtype.str}{array.shape}".encode(), digest_size=16)
+    digest.update(np.ascontiguousarray(array).data.cast("B") if array.size else b"")
+    return digest.hexdigest()
+
+
+def _check_values(values: Sequence[Mapping[str, str]]) -> None:
+    """Raise ValuesDifferError if digests of one name differ."""
+    first = values[0]
+    names = [n for n in first if any([each.get(n, first[n]) != first[n] for each in values])]
+    if not names:
         return
+    others = [
+        i
+        for i, each in enumerate(values)
+        if any([each.get(n, first[n]) != first[n] for n in names])
+    ]
+    listed = ", ".join(map(str, others))
+    one = "process" if len(others) == 1 else "processes"
+    raise ValuesDifferError(
+        f"xla: {', '.join(names)}: each process has the whole array, and the values differ\n"
+        f"  got        other values in {one} {listed} than in process 0\n"
+        "  need       equal values in all processes\n"
+        "  hint       seed the generators alike, or load the values from a checkpoint; "
+        "if each process has its own part of the array, use `tn.from_local`",
+        backend="xla",
+        processes=tuple(others),
+        arguments=tuple(names),
+    )
+
+
+def _programs_differ(
+    number: int, digests: Sequence[str], sizes: Sequence[str], program: Program
+) -> ProgramsDifferError:
     others = tuple([i for i, digest in enumerate(digests) if digest != digests[process_index()]])
-    texts = [f"process {i}: {line.partition(' ')[2]}" for i, line in enumerate(found)]
-    raise ProgramsDifferError(
+    texts = [f"process {i}: {size}" for i, size in enumerate(sizes)]
+    lines = [(text[:_MOST_CHARACTERS], line) for text, line in program.lines()[:_MOST_LINES]]
+    found = exchange("lines", next_number("lines"), json.dumps(lines), "the comparison of programs")
+    difference = "".join(_first_difference([json.loads(each) for each in found]))
+    return ProgramsDifferError(
         f"xla: the processes have come to different programs, as number {number} of each\n"
-        f"  got        {'; '.join(texts)}\n"
+        f"  got        {'; '.join(texts)}\n{difference}"
         "  need       the same calls with the same shapes in the same order in each process\n"
         "  hint       look for code that depends on the number of the process, on the clock, or on"
         " the order of a set",
@@ -61,40 +117,13 @@ def agree_on(text: str, mesh: str, equations: int) -> None:
     )
 
 
-def exchange(key: str, text: str, what: str) -> Sequence[str]:
-    """Return the texts of all processes under one key.
-
-    Raises ProcessError: if one does not come in time, or died, naming it.
-    """
-    client = coordination_client()
-    client.key_value_set(f"tenferro/{key}/{process_index()}", text)
-    others = range(process_count())
-    return [_text_of(client, f"tenferro/{key}/{other}", other, what) for other in others]
-
-
-def _text_of(client: Any, key: str, other: int, what: str) -> str:
-    """Wait for the text of another process, and look meanwhile whether all processes are alive."""
-    limit = monotonic() + wait_seconds
-    while True:
-        left = limit - monotonic()
-        try:
-            milliseconds = max(int(min(left, LOOK_SECONDS) * 1000), 1)
-            found: str = client.blocking_key_value_get(key, milliseconds)
-            return found
-        except JaxRuntimeError as error:
-            check_all_alive()
-            if left <= LOOK_SECONDS or "DEADLINE_EXCEEDED" not in str(error):
-                raise _missing(other, what, error) from error
-
-
-def _missing(other: int, what: str, error: Exception) -> ProcessError:
-    because = str(error).partition("\n")[0]
-    return ProcessError(
-        f"xla: process {other} has not come to {what}\n"
-        f"  because    {because[:200]}\n"
-        f"  waited     {wait_seconds:g} seconds in process {process_index()}\n"
-        "  hint       all processes must make the same calls; `tn.distributed.initialize("
-        "wait_seconds=…)` allows more time",
-        backend="xla",
-        processes=(other,),
-    )
+def _first_difference(programs: Sequence[Lines]) -> list[str]:
+    """Return lines about the first input or equation in which programs differ."""
+    absent = ("no further equation", None)
+    for rows in zip_longest(*programs, fillvalue=absent):
+        if len({text for text, _ in rows}) > 1:
+            return [
+                f"  process {i:<4} {text}{f'    {line}' if line else ''}\n"
+                for i, (text, line) in enumerate(rows)
+            ]
+    return []

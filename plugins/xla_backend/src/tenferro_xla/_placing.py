@@ -21,6 +21,7 @@ from tenferro_xla._jax import (
 )
 from tenferro_xla._mesh import device_mesh, sharding_of
 from tenferro_xla._operands import numpy_dtype
+from tenferro_xla._parts import check_copies, check_shapes
 
 
 class XlaShardedArrays(ShardedArrays):
@@ -42,16 +43,19 @@ class XlaShardedArrays(ShardedArrays):
             return np.array(read(_region(index, aval.shape)), dtype, order="C")
 
         with own_settings(self.device):
-            return make_array_from_callback(aval.shape, sharding, part)
+            array = make_array_from_callback(aval.shape, sharding, part)
+        check_copies("shard", array, mesh, spec)
+        return array
 
     def from_local(self, rows: Any, mesh: Mesh, spec: ShardingSpec) -> Array:
         """Return an array; this process gives the part of its devices."""
         check_process()
         sharding = sharding_of(device_mesh(mesh, self.device.platform), spec)
         part = np.array(rows, order="C")
+        check_shapes(Aval(part.shape, part.dtype.name), mesh, spec)
         try:
             with own_settings(self.device):
-                return make_array_from_process_local_data(sharding, part)
+                array = make_array_from_process_local_data(sharding, part)
         except ValueError as error:
             raise ShardingError.of(
                 "from_local",
@@ -62,6 +66,8 @@ class XlaShardedArrays(ShardedArrays):
                 spec=spec,
                 dimension=None,
             ) from error
+        check_copies("from_local", array, mesh, spec)
+        return array
 
     def parts(self, operand: Any) -> Sequence[tuple[Region, Any]]:
         """Return the regions of this process; of copies on several devices the first counts."""

@@ -1,6 +1,6 @@
 """The processes of one program, connected by JAX's own service.
 
-Must be imported before JAX has started its devices, and starts none. Read next: ``_agreement.py``.
+Must be imported before JAX has started its devices, and starts none. Read next: ``_leaving.py``.
 """
 
 from __future__ import annotations
@@ -8,17 +8,14 @@ from __future__ import annotations
 import atexit
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count
 
 import jax
 
 from tenferro.backend import ProcessError
 from tenferro.backend.sharding import Processes
-from tenferro_xla._agreement import exchange, set_wait
+from tenferro_xla._exchange import exchange, next_number, set_wait
 from tenferro_xla._leaving import leave_at_exit, leave_in_order, remember_exception
 from tenferro_xla._watch import begin_watch
-
-_meetings = count(1)
 
 
 class XlaProcesses(Processes):
@@ -83,7 +80,7 @@ class XlaProcesses(Processes):
     def wait(self, what: str) -> None:
         """Wait for all others at the n-th meeting point."""
         if self.count > 1:
-            exchange(f"meeting/{next(_meetings)}", what, what)
+            exchange("meeting", next_number("meeting"), what, what)
 
 
 @contextmanager

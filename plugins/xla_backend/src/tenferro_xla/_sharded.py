@@ -18,10 +18,11 @@ import numpy as np
 
 from tenferro.backend import UnsupportedError
 from tenferro.backend.base import Backend, Executable
+from tenferro.backend.extend import source_text
 from tenferro.backend.timings import Timing, Timings
 from tenferro.computegraph import CompiledProgram, OperandError, check_operand_count
 from tenferro.primitives import Mesh, ShardingConstraint, ShardingSpec
-from tenferro_xla._agreement import agree_on
+from tenferro_xla._agreement import Lines, Program, agree_on, digest_of
 from tenferro_xla._collectives import collectives
 from tenferro_xla._compile import own_settings
 from tenferro_xla._device import device_name
@@ -93,6 +94,8 @@ class ShardedExecutable(Executable):
         self._plan = plan_segments(program, frozenset(), 0)
         self._lock = RLock()
         self._compiled: dict[_Shardings, Any] = {}
+        self._compared: set[_Shardings] = set()  # with the values of arguments
+        self._held: dict[int, str] = {}  # digests of captured values
         count = len(program.input_avals)
         self._specs = (*layout.inputs, *[None] * (count - len(layout.inputs)))
         self._names = program.input_names
@@ -178,19 +181,68 @@ class ShardedExecutable(Executable):
         if is_array(operand) and is_spread(operand):
             return operand
         mesh = device_mesh(self.layout.mesh, self.platform)
+        if process_count() > 1:
+            self._held[index] = self._digest(index, operand)
         with own_settings(self.backend.device):  # type: ignore[attr-defined]
             return self._place(index, operand, sharding_of(mesh, _WHOLE))
 
     # ---- compiling -------------------------------------------------------------------------------
 
-    def _compiled_for(self, mesh: Any, shardings: _Shardings) -> Any:
+    def _compiled_for(self, mesh: Any, shardings: _Shardings, operands: Sequence[Any] = ()) -> Any:
+        """Return the program, compiled at the first call; several processes agree on it then."""
         with self._lock:
             found = self._compiled.get(shardings)
-            if found is None:
-                found = self._compiled[shardings] = self._compile(mesh, shardings)
+            if found is not None and (not operands or shardings in self._compared):
+                return found
+            with own_settings(self.backend.device), in_force(mesh):  # type: ignore[attr-defined]
+                lowered = self._lowered(mesh, shardings)
+                if process_count() > 1:
+                    self._agree(lowered, mesh, shardings, operands)
+                if found is None:
+                    found = self._compiled[shardings] = self._compile(lowered)
+            if operands:
+                self._compared.add(shardings)
             return found
 
-    def _compile(self, mesh: Any, shardings: _Shardings) -> Any:
+    def _agree(
+        self, lowered: Any, mesh: Any, shardings: _Shardings, operands: Sequence[Any]
+    ) -> None:
+        """Compare the program and the values that are whole with those of other processes."""
+        program = Program(
+            lowered.as_text(),
+            str(mesh_of(mesh)),
+            len(self.program),
+            lambda: self._lines(shardings),
+        )
+        digests = dict(self._held) if operands else {}
+        for index, operand in enumerate(operands):
+            if not (is_array(operand) and is_spread(operand)):
+                digests[index] = self._digest(index, operand)
+        agree_on(program, {self._name(index): digest for index, digest in digests.items()})
+
+    def _name(self, index: int) -> str:
+        return self._names[index] or f"captured value {index}"
+
+    def _digest(self, index: int, operand: Any) -> str:
+        if is_array(operand):
+            return digest_of(np.asarray(operand))
+        return digest_of(host_array(operand, self.program.input_avals[index], self._names[index]))
+
+    def _lines(self, shardings: _Shardings) -> Lines:
+        """Return inputs and equations as texts, each with the user's line."""
+        inputs = zip(self._names, self.program.input_avals, shardings, strict=True)
+        lines: list[tuple[str, str | None]] = [
+            (f"input {name} {_split(aval, sharding)}", None) for name, aval, sharding in inputs
+        ]
+        latest = None
+        for position, instruction in enumerate(self.program.instructions):
+            line = source_text(instruction.source)
+            latest = line or latest  # equations of derivatives may have no line of their own
+            where = f"from {line}" if line else latest and f"near {latest}"
+            lines.append((self.program.equation(position), where))
+        return lines
+
+    def _lowered(self, mesh: Any, shardings: _Shardings) -> Any:
         (segment,) = self._plan.segments
         positions = {slot: index for index, slot in enumerate(self.program.inputs)}
         order = [positions[slot] for slot in segment.inputs]
@@ -207,15 +259,14 @@ class ShardedExecutable(Executable):
         stated = (*self.layout.outputs, *[None] * (len(places) - len(self.layout.outputs)))
         wanted = tuple([None if s is None else sharding_of(mesh, s) for s in stated])
         out = {} if all([s is None for s in stated]) else {"out_shardings": wanted}
-        with own_settings(self.backend.device), in_force(mesh):  # type: ignore[attr-defined]
-            lowered = jit(
-                whole, in_shardings=shardings, donate_argnums=self.layout.donated, **out
-            ).lower(*specs)
-            agree_on(lowered.as_text(), str(mesh_of(mesh)), len(self.program))
-            try:
-                return lowered.compile(compiler_options=self._options or None)
-            except JaxRuntimeError as error:
-                raise self._translated(error) from error
+        options = {"donate_argnums": self.layout.donated, **out}
+        return jit(whole, in_shardings=shardings, **options).lower(*specs)
+
+    def _compile(self, lowered: Any) -> Any:
+        try:
+            return lowered.compile(compiler_options=self._options or None)
+        except JaxRuntimeError as error:
+            raise self._translated(error) from error
 
     def _translated(self, error: Exception) -> Exception:
         everything = range(len(self.program.instructions))
@@ -237,7 +288,7 @@ class ShardedExecutable(Executable):
         shardings = self._shardings(mesh, operands)
         try:
             with enable_x64(True), disable_jit(False), warnings.catch_warnings():
-                run = self._compiled_for(mesh, shardings)
+                run = self._compiled_for(mesh, shardings, operands)
                 pairs = enumerate(zip(operands, shardings, strict=True))
                 placed = [self._place(i, x, sharding) for i, (x, sharding) in pairs]
                 if self._waits:

@@ -6,7 +6,7 @@ process writes a sign of life of its own more often, a thread reads those of the
 process that waits for results looks whether all are alive: it raises after half of that time, and
 has the other half to save what it has. A process that ends with an exception, or in order, says so
 itself, and the others learn it at once. The service runs in process 0; with that process it dies,
-and the runtime ends the others at once. Read next: ``_agreement.py``.
+and the runtime ends the others at once. Read next: ``_exchange.py``.
 """
 
 from __future__ import annotations

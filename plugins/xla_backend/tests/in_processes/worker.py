@@ -106,7 +106,37 @@ def different():
     assert error.processes
     same = tn.jit(lambda x: np.sum(x**2), backend="xla", mesh=mesh, out_shardings=())
     assert float(same(x)) == 6.0 * processes  # the processes go on
+    assert " from worker.py:" in str(error)
+    assert [f"process {i}    %" in str(error) for i in range(processes)] == [True] * processes
+    arguments_that_differ(mesh, x)
+    parts_that_differ(mesh)
     print("differ:", str(error).splitlines()[0])
+
+
+def arguments_that_differ(mesh, x):
+    """What each process has whole must be equal: arguments, captured values, copies"""
+    scale = np.full(3, 1.0 + process)
+    scaled = tn.jit(lambda x, w: np.sum(x * w["a"]), backend="xla", mesh=mesh, out_shardings=())
+    error = refused(tn.ValuesDifferError, lambda: scaled(x, {"a": scale}))
+    assert error.arguments == ("w['a']",)
+    assert error.processes == tuple(range(1, processes))
+    assert float(scaled(x, {"a": np.full(3, 2.0)})) == 12.0 * processes
+    captured = tn.jit(lambda x: np.prod(x * scale), backend="xla", mesh=mesh, out_shardings=())
+    captured.explain(x)  # it compiles, and compares no values
+    assert refused(tn.ValuesDifferError, lambda: captured(x)).arguments
+    refused(tn.ShardingError, lambda: tn.shard(scale, mesh, ()))
+    refused(tn.ShardingError, lambda: tn.from_local(scale, mesh, (None,)))
+
+
+def parts_that_differ(mesh):
+    """Parts of other shapes or dtypes are refused at once, and those of each process listed"""
+    error = refused(
+        tn.ShardingError, lambda: tn.from_local(np.ones((2 + 2 * process, 3)), mesh, ("data", None))
+    )
+    assert all(f"process {i}: f64[{2 + 2 * i},3]" in str(error) for i in range(processes))
+    kinds = ["float64", "float32"]
+    rows = np.ones((2, 3), kinds[process % 2])
+    refused(tn.ShardingError, lambda: tn.from_local(rows, mesh, ("data", None)))
 
 
 def absent():
