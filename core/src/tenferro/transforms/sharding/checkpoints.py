@@ -54,7 +54,7 @@ def save_arrays(path: str | PathLike[str], arrays: Any) -> None:
     SerializationError
         For a container of another class.
     FileAccessError
-        If the directory cannot be written.
+        If the directory cannot be written, or another process was given another one.
     ProcessError
         If another process does not come to the same call; no checkpoint is made then.
 
@@ -82,6 +82,8 @@ def save_arrays(path: str | PathLike[str], arrays: Any) -> None:
         return
     files.write_parts(directory, index, own)
     processes.wait(f"save_arrays({fspath(path)!r}), all parts written")
+    files.check_parts(directory, index, count)
+    processes.wait(f"save_arrays({fspath(path)!r}), all parts seen")
     if index == 0:
         every = [files.read_parts(directory, number, len(own)) for number in range(count)]
         merged = [

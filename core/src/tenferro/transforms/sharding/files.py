@@ -27,6 +27,8 @@ from tenferro.transforms.recording import tree as _tree
 FORMAT = "tenferro.arrays"
 SCHEMA = 1
 _MANIFEST = "manifest.json"
+_SECONDS_TO_APPEAR = 2.0  # until a file that another machine has written is seen here
+_SECONDS_BETWEEN_LOOKS = 0.1
 
 
 class Part(NamedTuple):
@@ -81,6 +83,26 @@ def write_parts(where: str, number: int, arrays: Sequence[Stored]) -> None:
     os = import_module("os")
     text = json.dumps([_item(array) for array in arrays])
     _write(os.path.join(where, "parts", f"{number}.json"), text.encode())
+
+
+def check_parts(where: str, own: int, count: int) -> None:
+    """Look whether the other processes, which are done, have written to the same directory.
+
+    Raises FileAccessError: if one has not.
+    """
+    os, time = import_module("os"), import_module("time")
+    limit = time.monotonic() + _SECONDS_TO_APPEAR
+    names = [os.path.join(where, "parts", f"{number}.json") for number in range(count)]
+    while missing := [i for i, name in enumerate(names) if not os.path.exists(name)]:
+        if time.monotonic() > limit:
+            raise FileAccessError(
+                f"save_arrays: process {missing[0]} has written its parts to another directory\n"
+                f"  got        {where} in process {own}\n"
+                "  need       the same path in all processes, on a file system that they share\n"
+                "  hint       a name from `tempfile` is another one in each process",
+                path=where,
+            )
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
 
 
 def read_parts(where: str, number: int, count: int) -> list[Stored]:
