@@ -201,6 +201,46 @@ def test_what_is_no_data_is_refused(what, path):
     assert not path.exists()
 
 
+def root(a):
+    return tn.custom_root(
+        lambda x: x * x - a, 1.0 + 0 * a, lambda f, x: np.sqrt(a), lambda g, y: y / g(1.0)
+    )
+
+
+def solution(a):
+    return tn.custom_linear_solve(lambda x: a @ x, a[0], lambda f, b: np.linalg.solve(a, b))
+
+
+MATRIX = np.diag([3.0, 2.0, 1.0])
+OWN_RULES = {
+    "`custom_root`": (root, 2.0),
+    "`custom_root`, batched": (tn.vmap(root), X),
+    "`custom_linear_solve`": (solution, MATRIX),
+    "`low_rank`": (lambda a: tn.linalg.low_rank(a, 1), MATRIX),
+    "`spectral_function`": (lambda a: tn.linalg.spectral_function(a, np.exp), MATRIX),
+    "`tenferro.stats.poisson`": (lambda k: tn.stats.poisson.logpmf(k, 0.3), 2.0),
+}
+
+
+@pytest.mark.parametrize("what", OWN_RULES)
+def test_a_function_of_ours_with_a_rule_in_python_is_named(what, path):
+    function, x = OWN_RULES[what]
+    with pytest.raises(tn.SerializationError, match=what.split(",")[0]) as caught:
+        tn.save_graph(path, function, x)
+    assert "rule of the user" not in str(caught.value)
+    values = again(path, lambda x: tn.stop_gradient(function(x)), x)
+    np.testing.assert_allclose(values(x), function(x), rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "function", [lambda a: tn.linalg.polar(a)[0], lambda a: tn.linalg.pfaffian(a - a.T)]
+)
+def test_functions_whose_derivatives_are_primitives_are_saved_with_them(function, path):
+    a = np.arange(16.0).reshape(4, 4) + np.diag([3.0, 1.0, 2.0, 4.0]) @ np.tri(4)
+    loss = lambda f: tn.grad(lambda a: np.sum(f(a) ** 2 * (1 + np.abs(a[0, 1]))))  # noqa: E731
+    np.testing.assert_allclose(loss(again(path, function, a))(a), loss(function)(a), atol=1e-10)
+
+
 def test_the_derivative_by_a_rule_and_the_value_alone_are_saved(path):
     assert again(path, tn.grad(ruled), 1.0)(2.0) == 5
     np.testing.assert_allclose(

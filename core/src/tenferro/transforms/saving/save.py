@@ -6,10 +6,11 @@ arguments and results. Read next: ``load.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from importlib import import_module
 from io import BytesIO
+from types import FunctionType
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
@@ -50,9 +51,10 @@ def save_graph(path: archive.Path, function: Callable[..., Any], *args: Any, **k
     Raises
     ------
     SerializationError
-        If the function has a derivative rule of the user, calls back into Python, prints, or takes
-        or returns containers other than lists, tuples
-        and dictionaries with names as keys.
+        If the function has a derivative rule of the user; if it calls ``custom_root``,
+        ``custom_linear_solve``, ``low_rank`` or ``spectral_function``, whose rules are Python code;
+        if it calls back into Python or prints; if it takes or returns containers other than lists,
+        tuples and dictionaries with names as keys.
     LeakedArrayError
         If it closes over a value of an outer transform.
     ConcretizationError
@@ -111,14 +113,48 @@ def _check_rules(program: RecordedProgram) -> None:
         return None if stops else definition
 
     order, definitions, _ = postorder(program.outputs, definition_of)
-    for key, definition in zip(order, definitions, strict=True):
-        if definition[0].volatile:
-            line = source_text(key.source)
-            text = "it has a derivative rule of the user" + (f", at {line}" if line else "")
-            raise _refused(
-                f"{text}, which is Python code",
-                "save its derivative too, and `tn.stop_gradient(f(x))` for the values alone",
-            )
+    for operation, key in _with_rules(order, definitions):
+        line = source_text(key.source)
+        raise _refused(
+            f"{_rule_text(operation)}, which is Python code"
+            + (f"\n  from       {line}" if line else ""),
+            "save its derivative too, and `tn.stop_gradient(f(x))` for the values alone",
+        )
+
+
+def _with_rules(
+    order: Sequence[ValueKey], definitions: Sequence[Definition]
+) -> list[tuple[Any, ValueKey]]:
+    """Return the operations with a rule in Python, those first that know whose rule it is."""
+    pairs = zip(definitions, order, strict=True)
+    found = [(definition[0], key) for definition, key in pairs if definition[0].volatile]
+    return sorted(found, key=lambda pair: _module_of_rule(pair[0]) == "")
+
+
+def _rule_text(operation: Any) -> str:
+    """Say whose derivative rule an operation carries: that of a function of ours, or another."""
+    module = _module_of_rule(operation)
+    if not module.startswith("tenferro."):
+        return "it has a derivative rule of the user" if module else "it has a derivative rule"
+    items = vars(import_module(module)).items()
+    public = [name for name, value in items if _is_public_function(name, value, module)]
+    named = "` or `".join(public) if len(public) < 3 else module
+    return f"`{named}` has a derivative rule"
+
+
+def _module_of_rule(operation: Any) -> str:
+    """Return the module of the function whose rule an operation carries; "" if it carries none."""
+    rule: Any = getattr(operation, "rule", None)
+    while hasattr(rule, "call"):  # a batched one holds a recorded one, which holds a call
+        rule = rule.call
+    function = getattr(getattr(rule, "custom", None), "function", None)
+    return getattr(function, "__module__", None) or ""
+
+
+def _is_public_function(name: str, value: Any, module: str) -> bool:
+    """Return True for a function without an underscore that is defined in this module."""
+    is_function = type(value) is FunctionType and value.__module__ == module
+    return is_function and not name.startswith("_")
 
 
 def _operation(node: Any) -> Any:
