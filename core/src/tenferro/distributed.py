@@ -43,12 +43,14 @@ def initialize(
     processes, process : int, optional
         How many processes there are, and which of them this is, counted from 0.
     start_seconds : int, default 300
-        How long to wait until all processes have called this.
+        How long to wait until all processes have called this; then a ProcessError names those that
+        have not.
     heartbeat_seconds : int, default 100
         After how long without a sign of life the runtime ends all other processes, because what
         they wait for will never come. After half of that time they get a ProcessError that names
         the dead process, where they wait for results. If process 0 dies, the runtime ends the
-        others at once, without an exception.
+        others at once, without an exception. A process that an exception ends tells the others,
+        which get a ProcessError at once.
     wait_seconds : float, default 300
         How long to wait for the others at each new program; then a ProcessError names the process
         that has not come.
@@ -60,8 +62,8 @@ def initialize(
     UnsupportedError
         If no backend, or none of this name, runs on several processes.
     ProcessError
-        If the processes cannot be connected, are connected already, or if the backend was used
-        before.
+        If the processes cannot be connected, do not all come, or are connected already, if two have
+        one number, or if the backend was used before.
     """
     _processes(backend).connect(
         address,
@@ -74,7 +76,13 @@ def initialize(
 
 
 def shutdown(*, backend: str | None = None) -> None:
-    """Leave the other processes. It waits until all of them have called it, or are done."""
+    """Leave the other processes, when all of them have called this or are done.
+
+    Raises
+    ------
+    ProcessError
+        If one of them ended with an exception, or died.
+    """
     _processes(backend).disconnect()
 
 

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 
 import jax
 
-from tenferro.backend import ProcessError
 from tenferro.backend.sharding import Processes
 from tenferro_xla._exchange import exchange, next_number, set_wait
 from tenferro_xla._leaving import leave_at_exit, leave_in_order, remember_exception
+from tenferro_xla._rendezvous import meet, not_connected
 from tenferro_xla._watch import begin_watch
 
 
@@ -36,8 +36,10 @@ class XlaProcesses(Processes):
         That search asks the network for services of clouds, which takes minutes where none answers.
         """
         if jax.distributed.is_initialized():
-            raise _not_connected("it is connected already", "leave the second call out")
+            raise not_connected("it is connected already", "leave the second call out")
         is_stated = None not in (address, count, index)
+        if is_stated:
+            meet(address, count, index, start_seconds)
         settings = {"cluster_detection_method": "deactivate"} if is_stated else {}
         try:
             with _without_preemption_service():
@@ -51,7 +53,7 @@ class XlaProcesses(Processes):
                 )
         except (RuntimeError, ValueError, TypeError) as error:
             text = str(error).strip().partition("\n")[0]
-            raise _not_connected(text[:300], _hint(text)) from error
+            raise not_connected(text[:300], _hint(text)) from error
         set_wait(wait_seconds)
         begin_watch(heartbeat_seconds)
         remember_exception()
@@ -99,16 +101,6 @@ def _without_preemption_service() -> Iterator[None]:
         yield
     finally:
         jax.config.update(name, before)  # type: ignore[no-untyped-call]
-
-
-def _not_connected(because: str, hint: str) -> ProcessError:
-    return ProcessError(
-        "xla: this process cannot be connected to the others\n"
-        f"  because    {because}\n"
-        f"  hint       {hint}",
-        backend="xla",
-        processes=(),
-    )
 
 
 def _hint(text: str) -> str:
