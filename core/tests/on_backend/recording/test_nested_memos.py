@@ -259,6 +259,20 @@ def mapped_beside_shared(i):
     )
 
 
+def mapped_operands_of_one_name(i):
+    """∇ (Σ x) Σᵢⱼ aᵢⱼ bᵢⱼ; both operands are called x0 where names are shown"""
+    a, b = SIDES + i, SIDES * (i + 1)
+
+    def product(*factors, **others):
+        return np.sum(factors[0] * others["x0"])
+
+    return (
+        lambda x: np.sum(tn.vmap(product)(a, x0=b) * np.sum(x)),
+        (point(i),),
+        np.sum(a * b) + V * 0,
+    )
+
+
 def mapped_gradients(i):
     return (
         lambda x: np.sum(tn.vmap(tn.grad(cubes))(x * SIDES)),
@@ -313,7 +327,8 @@ NESTED = [
     a_direction_that_is_followed, a_direction_that_is_a_number, third_derivative,
     one_function_twice, another_number_of_times,
     an_argument_of_numpy, a_large_argument, an_inner_closure, value_and_aux, another_transform,
-    trees_inside, mapped, mapped_by_the_batch, mapped_beside_shared, mapped_gradients,
+    trees_inside, mapped, mapped_by_the_batch, mapped_beside_shared,
+    mapped_operands_of_one_name, mapped_gradients,
     another_size_of_the_batch, gradient_of_a_jacobian, complex_values, nothing_in_it,
 ]  # fmt: skip
 #: those that record something new if positions change

@@ -124,6 +124,7 @@ class _Call:
         self._nested: Nested | None = None
         self._trace = Trace(sealed="vmap")
         self._leaves: list[_Mapped] = []
+        self._operands = 0  # of the user, so far
         self._plain = True
 
     def run(
@@ -198,7 +199,11 @@ class _Call:
     def _operand(self, leaf: Any, name: str) -> ValueKey:
         """Return the leaf of a user's operand."""
         aval, label = aval_of_operand(leaf), Name(name, self._trace.id.serial)
-        key = new_leaf(label, aval) if self._nested is None else other(self._nested, label, aval)
+        if self._nested is None:
+            key = new_leaf(label, aval)
+        else:
+            key = other(self._nested, self._operands, label, aval)
+        self._operands += 1
         self._loans.lend(key, leaf)
         return key
 

@@ -346,10 +346,13 @@ def remembered_leaf(name: Name, aval: Aval, trace: Trace) -> ValueKey:
     return key
 
 
-def other(nested: Nested, name: Name, aval: Aval) -> ValueKey:
-    """Return the leaf of an operand that a nested transform takes and does not follow."""
+def other(nested: Nested, number: int, name: Name, aval: Aval) -> ValueKey:
+    """Return the leaf of an operand that a nested transform takes and does not follow.
+
+    ``number`` counts these operands: two of them may have the same name.
+    """
     assert _running.lent is not None
-    return _running.lent.other((nested.number, name.text), name, aval)
+    return _running.lent.other((nested.number, number), name, aval)
 
 
 def followed_keys(
