@@ -76,7 +76,7 @@ def test_a_process_that_dies_is_an_error_in_the_others(tmp_path):
 
 
 def test_an_exception_in_one_process_ends_all_of_them(tmp_path):
-    """Process 0, whose service connects them, leaves last"""
+    """Process 0, whose service connects them, leaves last; what it calls alone is refused before"""
     (code, _, traceback), (other, printed, complaint) = run("raising", 2, tmp_path)
     assert (code, other) == (1, 1), (traceback, complaint)
     assert "ValueError: no such file" in traceback

@@ -1,8 +1,10 @@
-"""Notes about processes that have come to their end, kept by the service that connects all.
+"""Notes of processes that have ended or wait, kept by the service that connects all.
 
 A process that ends writes how many programs it has run with the others, and the exception that
 ended it, if one did. Another process that waits for it in a later program reads the note, and need
-not wait any longer. Read next: ``_watch.py``.
+not wait any longer. A process that waits for the result of a program writes the number of that
+program, so that another one that waits for it elsewhere knows that both would wait for ever.
+Read next: ``_watch.py``.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from tenferro_xla._not_public import coordination_client
 
 _KEY = "tenferro/ended/"
 _KEY_OF_LEFT = "tenferro/left/"
+_KEY_OF_WAITS = "tenferro/waits/"
 _MOST_CHARACTERS = 300  # of the text of an exception
 _runs = 0
 
@@ -57,6 +60,21 @@ def read_left() -> set[int]:
     """Return the processes that need the service no more."""
     pairs = coordination_client().key_value_dir_get(_KEY_OF_LEFT)
     return {int(key.rpartition("/")[2]) for key, _ in pairs}
+
+
+def publish_wait() -> None:
+    """Tell the other processes which program this one waits for."""
+    coordination_client().key_value_set(f"{_KEY_OF_WAITS}{process_index()}", str(_runs), True)
+
+
+def read_waits_for_this() -> tuple[int, ...]:
+    """Return the processes that wait for a program that this process has not come to.
+
+    Such a wait lasts until this process runs the program, so a note is never out of date.
+    """
+    pairs = coordination_client().key_value_dir_get(_KEY_OF_WAITS)
+    waits = {int(key.rpartition("/")[2]): int(runs) for key, runs in pairs}
+    return tuple(sorted([process for process, runs in waits.items() if runs > _runs]))
 
 
 def ends_in_the_way(*, is_result: bool) -> dict[int, End]:

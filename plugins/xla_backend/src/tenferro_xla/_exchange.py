@@ -13,6 +13,7 @@ from time import monotonic
 from typing import Any
 
 from tenferro.backend import ProcessError
+from tenferro_xla._ends import read_waits_for_this
 from tenferro_xla._jax import JaxRuntimeError, process_count, process_index
 from tenferro_xla._not_public import coordination_client
 from tenferro_xla._watch import LOOK_SECONDS, check_all_alive
@@ -45,13 +46,27 @@ def exchange(series: str, number: int, text: str, what: str) -> Sequence[str]:
     client = coordination_client()
     own = process_index()
     client.key_value_set(_key(series, number, own), text)
-    found = [
-        text if other == own else _text_of(client, _key(series, number, other), other, what)
-        for other in range(process_count())
-    ]
+    try:
+        found = [
+            text if other == own else _text_of(client, _key(series, number, other), other, what)
+            for other in range(process_count())
+        ]
+    except ProcessError:
+        _withdraw(client, series, number)
+        raise
     if number > 1:  # all have come to this exchange, so all have read the one before
         client.key_value_delete(_key(series, number - 1, own))
     return found
+
+
+def _withdraw(client: Any, series: str, number: int) -> None:
+    """Undo an exchange to which not all have come, so that a later one has its number."""
+    with _lock:
+        _numbers[series] = number - 1
+    try:
+        client.key_value_delete(_key(series, number, process_index()))
+    except JaxRuntimeError:
+        return  # the service is gone, and the runtime is about to end this process
 
 
 def _key(series: str, number: int, process: int) -> str:
@@ -69,18 +84,28 @@ def _text_of(client: Any, key: str, other: int, what: str) -> str:
             return found
         except JaxRuntimeError as error:
             check_all_alive()
-            if left <= LOOK_SECONDS or "DEADLINE_EXCEEDED" not in str(error):
-                raise _missing(other, what, error) from error
+            because = _reason(str(error), other, is_last=left <= LOOK_SECONDS)
+            if because:
+                raise _missing(other, what, because) from None
 
 
-def _missing(other: int, what: str, error: Exception) -> ProcessError:
-    because = str(error).partition("\n")[0]
+def _reason(status: str, other: int, *, is_last: bool) -> str:
+    """Return why a process will not come, or an empty text if it still may."""
+    if "DEADLINE_EXCEEDED" not in status:
+        return status.partition("\n")[0]
+    if other in read_waits_for_this():
+        return "it waits for this process in another program"
+    return f"it did not come within {wait_seconds:g} seconds" if is_last else ""
+
+
+def _missing(other: int, what: str, because: str) -> ProcessError:
     return ProcessError(
         f"xla: process {other} has not come to {what}\n"
         f"  because    {because[:200]}\n"
-        f"  waited     {wait_seconds:g} seconds in process {process_index()}\n"
-        "  hint       all processes must make the same calls; `tn.distributed.initialize("
-        "wait_seconds=…)` allows more time",
+        f"  got        process {process_index()} alone at this point\n"
+        "  hint       all processes must make the same calls, and to compute with an array of the"
+        " mesh is a call, under `if process_index() == 0:`, too;"
+        " `tn.distributed.initialize(wait_seconds=…)` allows more time",
         backend="xla",
         processes=(other,),
     )

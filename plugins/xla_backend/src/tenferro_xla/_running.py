@@ -69,7 +69,7 @@ def run_with_others(run: Callable[..., Any], operands: Sequence[Any]) -> tuple[A
     if call.error is None:
         return call.results
     if _CONNECTION_IS_LOST.search(str(call.error)):
-        raise _lost(call.error) from call.error
+        raise _lost(call.error) from None
     raise call.error
 
 

@@ -17,7 +17,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from tenferro.backend import ProcessError
-from tenferro_xla._ends import End, ends_in_the_way
+from tenferro_xla._ends import End, ends_in_the_way, publish_wait
 from tenferro_xla._jax import JaxRuntimeError, process_index
 from tenferro_xla._not_public import coordination_client
 
@@ -112,6 +112,8 @@ def check_all_alive(*, is_result: bool = False) -> None:
         raise _died(dead, _watch.patience)
     try:
         ends = ends_in_the_way(is_result=is_result)
+        if is_result:
+            publish_wait()
     except JaxRuntimeError:
         return  # the service is gone, and the runtime is about to end this process
     if ends:

@@ -173,6 +173,12 @@ def raising():
     x = tn.from_local(np.ones((2, 3)), mesh, ("data", None))
     f = tn.jit(lambda x: np.sum(x**2), backend="xla", mesh=mesh, out_shardings=())
     assert float(f(x)) == 6.0 * processes
+    if process == 0:  # while process 1 waits for it in the next call
+        error = refused(tn.ProcessError, lambda: np.sum(x).item())
+        assert error.processes == (1,)
+        assert "it waits for this process in another program" in str(error)
+    assert float(f(x)) == 6.0 * processes  # both go on
+    assert np.sum(x).item() == 6.0 * processes
     if process == 0:
         raise ValueError("no such file")
     error = refused(tn.ProcessError, lambda: f(x))
