@@ -106,6 +106,8 @@ def _without_preemption_service() -> Iterator[None]:
 def _hint(text: str) -> str:
     if "before any JAX" in text:
         return "call it first, before anything is computed by JAX or on this backend"
+    if "process_id" in text:
+        return "`process` is a number from 0 to `processes` - 1"
     if "defined" in text:
         return "give address, processes and process; no system was found that says them"
     return "look whether the address is that of process 0, free, and reachable from here"

@@ -17,7 +17,6 @@ from time import monotonic, sleep
 from typing import Any
 
 from tenferro.backend import ProcessError
-from tenferro_xla._ends import count_run
 from tenferro_xla._jax import (
     block_until_ready,
     disable_jit,
@@ -60,7 +59,6 @@ def run_with_others(run: Callable[..., Any], operands: Sequence[Any]) -> tuple[A
 
     Raises ProcessError: if another process died, ended, or closed its connection.
     """
-    count_run()
     call = _Call(run, operands)
     _start_thread()
     _calls.put(call)

@@ -26,6 +26,7 @@ from tenferro_xla._agreement import Lines, Program, agree_on, digest_of
 from tenferro_xla._collectives import collectives
 from tenferro_xla._compile import own_settings
 from tenferro_xla._device import device_name
+from tenferro_xla._ends import count_run
 from tenferro_xla._errors import DeviceMismatchError, translated
 from tenferro_xla._fork import check_process
 from tenferro_xla._jax import (
@@ -89,7 +90,8 @@ class ShardedExecutable(Executable):
         self.platform = backend.device.platform  # type: ignore[attr-defined]
         # Devices of the CPU share threads: a second program would keep those that the exchanges of
         # the first wait for, so that processes could wait for each other for ever.
-        self._waits = self.platform == "cpu" and process_count() > 1
+        self._has_others = process_count() > 1
+        self._waits = self.platform == "cpu" and self._has_others
         self._options = dict(options.compiler_options)
         self._plan = plan_segments(program, frozenset(), 0)
         self._lock = RLock()
@@ -181,7 +183,7 @@ class ShardedExecutable(Executable):
         if is_array(operand) and is_spread(operand):
             return operand
         mesh = device_mesh(self.layout.mesh, self.platform)
-        if process_count() > 1:
+        if self._has_others:
             self._held[index] = self._digest(index, operand)
         with own_settings(self.backend.device):  # type: ignore[attr-defined]
             return self._place(index, operand, sharding_of(mesh, _WHOLE))
@@ -192,11 +194,12 @@ class ShardedExecutable(Executable):
         """Return the program, compiled at the first call; several processes agree on it then."""
         with self._lock:
             found = self._compiled.get(shardings)
-            if found is not None and (not operands or shardings in self._compared):
+            is_compared = not (operands and self._has_others) or shardings in self._compared
+            if found is not None and is_compared:
                 return found
             with own_settings(self.backend.device), in_force(mesh):  # type: ignore[attr-defined]
                 lowered = self._lowered(mesh, shardings)
-                if process_count() > 1:
+                if self._has_others:
                     self._agree(lowered, mesh, shardings, operands)
                 if found is None:
                     found = self._compiled[shardings] = self._compile(lowered)
@@ -291,6 +294,8 @@ class ShardedExecutable(Executable):
                 run = self._compiled_for(mesh, shardings, operands)
                 pairs = enumerate(zip(operands, shardings, strict=True))
                 placed = [self._place(i, x, sharding) for i, (x, sharding) in pairs]
+                if self._has_others:
+                    count_run()
                 if self._waits:
                     return run_with_others(run, placed)
                 results: tuple[Any, ...] = tuple(run(*placed))

@@ -4,6 +4,7 @@ Each scenario prints what `test_processes.py` compares, or raises.
 """
 
 import os
+import signal
 import sys
 
 os.environ["JAX_PLATFORMS"] = "cpu"
@@ -160,6 +161,7 @@ def dead():
     f = tn.jit(lambda x: np.sum(x**2), backend="xla", mesh=mesh, out_shardings=())
     assert float(f(x)) == 6.0 * processes
     if process == 1:
+        signal.raise_signal(signal.SIGTERM)  # as launchers do; JAX's own service ignores it
         os._exit(3)
     error = refused(tn.ProcessError, lambda: [float(f(x)) for _ in range(1_000_000)])
     assert error.processes == (1,)
