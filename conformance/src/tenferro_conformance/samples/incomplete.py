@@ -67,6 +67,7 @@ GAMMAINC = table(
         order=1, smooth=False, tangents=([1.0, 1.0], [1.0, 1.0]), derivative=[1.0, 0.0],
         note="x = 0 whatever the shape: no derivative in it; the density in x"),
     Row(edge="rim", inputs=([2.0, 0.0, inf], [inf, 1.0, 1.0]), expected=[1.0, 1.0, 0.0]),
+    Row(edge="far", inputs=([1e300, 30.0], [30.0, 1e300]), expected=[0.0, 1.0], dtypes=F64),
     refuses="shapes no_integers no_complex",
     level=1, tol="special",
 )  # fmt: skip
@@ -74,6 +75,7 @@ GAMMAINCC = table(
     "std::gammaincc",
     *_gamma_rows([1.0] * 3),
     Row(edge="rim", inputs=([2.0, 0.0, inf], [inf, 1.0, 1.0]), expected=[0.0, 0.0, 1.0]),
+    Row(edge="far", inputs=([1e300, 30.0], [30.0, 1e300]), expected=[1.0, 0.0], dtypes=F64),
     refuses="shapes no_integers no_complex",
     meaning=lambda mp, a, x: mp.gammainc(a, x, mp.inf, regularized=True),
     level=1, tol="special",
@@ -101,6 +103,8 @@ BETAINC = table(
     *_beta_rows(),
     Row(edge="ends", inputs=([0.5, 1.0, 2.0], [2.0, 1.0, 1.0], [0.0, 1.0, 0.0]),
         expected=[0.0, 1.0, 0.0]),
+    Row(edge="rim", inputs=([0.0, 1.0, 0.0, inf, 1.0], [1.0, 0.0, inf, 1.0, inf], [0.5] * 5),
+        expected=[1.0, 0.0, 1.0, 0.0, 1.0]),
     Row(edge="slope_at_ends", inputs=([1.0, 2.0, 1.0], [2.0, 1.0, 1.0], [0.0, 1.0, 1.0]),
         expected=[0.0, 1.0, 1.0], wrt=(0, 1, 2), order=1, smooth=False,
         tangents=([1.0] * 3, [1.0] * 3, [1.0] * 3), derivative=[2.0, 2.0, 1.0],
@@ -112,6 +116,8 @@ BETAINCC = table(
     *_beta_rows(),
     Row(edge="ends", inputs=([0.5, 1.0, 2.0], [2.0, 1.0, 1.0], [0.0, 1.0, 0.0]),
         expected=[1.0, 0.0, 1.0]),
+    Row(edge="rim", inputs=([0.0, 1.0, 0.0, inf, 1.0], [1.0, 0.0, inf, 1.0, inf], [0.5] * 5),
+        expected=[0.0, 1.0, 0.0, 1.0, 0.0]),
     level=1, tol="special",
 )  # fmt: skip
 BETAINC_DERIVATIVE = table(

@@ -225,3 +225,22 @@ def test_gamma_of_large_numbers(dtype):
     np.testing.assert_array_equal(found, [np.inf] * 4 + [0, 0])
     np.testing.assert_array_equal(np.signbit(found[4:]), [True, False])
     np.testing.assert_array_equal(tn.special.rgamma(x[:4]), 0)
+
+
+@pytest.mark.parametrize(
+    "law, shapes, factor",
+    [("gamma", (2.0,), 1.0), ("chi2", (4.0,), 0.25), ("beta", (2.0, 2.0), 6.0)],
+)
+def test_a_density_where_x_to_the_shape_underflows(law, shapes, factor):
+    """p(x) → factor · x, with the derivative factor"""
+    density = lambda x: getattr(tn.stats, law).pdf(x, *shapes)  # noqa: E731
+    for x in (1e-100, 1e-160, 1e-300):
+        np.testing.assert_allclose(density(x), factor * x, rtol=1e-12)
+        np.testing.assert_allclose(tn.grad(density)(x), factor, rtol=1e-12)
+
+
+def test_the_beta_function_where_poles_cancel_or_an_argument_is_infinite():
+    """B(a, b) is rational in a for an integer b; B(a, b) ~ Γ(a) b^-a"""
+    a, b = np.array([-2.0, 3.0, -5.0, 0.0, inf, -0.5]), np.array([1.0, -4.0, 3.0, 0.0, inf, inf])
+    want = [-1 / 2, -1 / 12, -1 / 30, inf, 0, -inf]
+    np.testing.assert_allclose(tn.special.beta(a, b), want, rtol=1e-13)

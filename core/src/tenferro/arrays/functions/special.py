@@ -38,7 +38,7 @@ from tenferro.primitives import (
 )
 from tenferro.primitives import arithmetic as ar
 from tenferro.primitives import special as p
-from tenferro.primitives.comparison import eq, ge, gt, le, logical_and, logical_or, lt, select
+from tenferro.primitives.comparison import eq, ge, gt, le, logical_and, logical_or, lt, ne, select
 from tenferro.primitives.rounding import floor
 
 
@@ -213,11 +213,18 @@ def rgamma(x: Any) -> Array:
 
 @covers("beta", ufunc=True)
 def beta(a: Any, b: Any) -> Array:
-    """Compute the beta function B(a, b) = Γ(a) Γ(b) / Γ(a + b)."""
+    """Compute the beta function B(a, b) = Γ(a) Γ(b) / Γ(a + b).
+
+    Where poles cancel, it is (-1)^b B(1 - a - b, b) for the positive one of the two, as in SciPy.
+    """
     x, y = _real("beta", a, b)
     size = elementwise.exp(gammas.betaln(x, y))
     signs = gammasgn(x) * gammasgn(y) * gammasgn(x + y)
-    return select(eq(signs, filled(x, -1)), -size, size)
+    high = ar.maximum(x, y)
+    is_odd = eq(high - 2 * floor(high * 0.5), filled(x, 1))
+    cancels = logical_and(ne(signs, signs), lt(size, filled(x, float("inf"))))
+    negative = logical_or(eq(signs, filled(x, -1)), logical_and(cancels, is_odd))
+    return select(negative, -size, size)
 
 
 @covers("entr", ufunc=True)

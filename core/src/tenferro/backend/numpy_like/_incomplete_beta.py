@@ -17,6 +17,7 @@ from typing import Any
 from tenferro._runtime.records import NamedTuple
 from tenferro.backend.numpy_like._numeric import (
     Numeric,
+    divided,
     expm1_rest,
     log1p_rest,
     log_minus_digamma,
@@ -51,8 +52,8 @@ class _Point(NamedTuple):
         )
 
 
-def _density(on: Numeric, at: _Point) -> Any:
-    """x^a y^b / B(a, b) for a, b > 0, 0 < x < 1, through Stirling's remainders."""
+def _density(on: Numeric, at: _Point, divisors: Sequence[Any] = ()) -> Any:
+    """x^a y^b / B(a, b) for a, b > 0, 0 < x < 1, through Stirling's remainders; divided by some."""
     xp = on.xp
     a, b, x, y = at
     total = a + b
@@ -62,7 +63,7 @@ def _density(on: Numeric, at: _Point) -> Any:
         + b * log1p_rest(xp, -shift * (total / b), y * (total / b))
         + (stirling(on, total) - stirling(on, a) - stirling(on, b))
     )
-    return xp.sqrt(a * (b / total) / (2 * pi)) * xp.exp(exponent)
+    return xp.sqrt(a * (b / total) / (2 * pi)) * divided(on, exponent, divisors)
 
 
 def beta_density(on: Numeric, a: Any, b: Any, x: Any, powers: Sequence[int]) -> Any:
@@ -73,11 +74,7 @@ def beta_density(on: Numeric, a: Any, b: Any, x: Any, powers: Sequence[int]) -> 
     inside = is_shape & (x > 0) & (x < 1)
     at = _Point(xp.where(is_shape, a, 1), xp.where(is_shape, b, 1), xp.where(inside, x, 0.5), 0)
     at = at._replace(y=1 - at.x)
-    value = _density(on, at)
-    for _ in range(i + 1):
-        value = value / at.x
-    for _ in range(j + 1):
-        value = value / at.y
+    value = _density(on, at, (at.x,) * (i + 1) + (at.y,) * (j + 1))
     norm = 4 * _density(on, _Point(at.a, at.b, 0 * at.x + 0.5, 0 * at.x + 0.5))
     norm = norm * xp.exp((at.a + at.b - 2) * 0.6931471805599453)  # 1 / B(a, b)
     exponent = xp.where(x <= 0, a - (1 + i), b - (1 + j))
@@ -90,7 +87,7 @@ def beta_part(on: Numeric, a: Any, b: Any, x: Any, orders: Sequence[int]) -> tup
     """Return the derivative of I_x(a, b), and that of 1 - I_x(a, b)."""
     xp = on.xp
     inside = (x > 0) & (x < 1) & (a > 0) & (b > 0) & (a < xp.inf) & (b < xp.inf)
-    x = xp.where(inside | (x == 0) | (x == 1), x, xp.nan)
+    x = xp.where((x >= 0) & (x <= 1), x, xp.nan)
     safe = xp.where(inside, x, 0.5)
     at = _Point(xp.where(inside, a, 1.5), xp.where(inside, b, 1.5), safe, 1 - safe)
     lower, upper = _inside(on, at, orders)

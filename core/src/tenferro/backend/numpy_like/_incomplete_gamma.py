@@ -16,6 +16,7 @@ from typing import Any
 
 from tenferro.backend.numpy_like._numeric import (
     Numeric,
+    divided,
     expm1_rest,
     horner,
     log1p_rest,
@@ -33,9 +34,11 @@ _TERMS = 19  # of the power series, for x <= 1
 
 def density_times_x(on: Numeric, a: Any, x: Any) -> Any:
     """x^a exp(-x) / Γ(a) for a, x > 0, through Stirling's remainder: no digits lost at large a."""
-    xp = on.xp
-    exponent = a * log1p_rest(xp, (x - a) / a, x / a) - stirling(on, a)
-    return xp.sqrt(a / (2 * pi)) * xp.exp(exponent)
+    return on.xp.sqrt(a / (2 * pi)) * on.xp.exp(_exponent(on, a, x))
+
+
+def _exponent(on: Numeric, a: Any, x: Any) -> Any:
+    return a * log1p_rest(on.xp, (x - a) / a, x / a) - stirling(on, a)
 
 
 def gamma_density(on: Numeric, a: Any, x: Any, power: int) -> Any:
@@ -43,9 +46,8 @@ def gamma_density(on: Numeric, a: Any, x: Any, power: int) -> Any:
     xp = on.xp
     inside = (x > 0) & (x < xp.inf) & (a > 0) & (a < xp.inf)
     shape, at = xp.where(inside, a, 1), xp.where(inside, x, 1)
-    value = density_times_x(on, shape, at)
-    for _ in range(power + 1):
-        value = value / at
+    exponent = _exponent(on, shape, at)
+    value = xp.sqrt(shape / (2 * pi)) * divided(on, exponent, (at,) * (power + 1))
     exponent = a - (1 + power)
     at_zero = xp.where(exponent == 0, 1 / factorial(power), xp.where(exponent > 0, 0, xp.inf))
     outside = xp.where((x > 0) & (a > 0), 0 * at_zero, at_zero)
@@ -115,7 +117,8 @@ def _cut(on: Numeric, a: Any, x: Any, slope: Any, is_lower: Any) -> Any:
     slope = xp.maximum(slope, 0)
     half = _DROP - 2 * slope
     total = slope + x
-    below = (half + xp.sqrt(half * half + 8 * _DROP * total)) / (2 * total)
+    root = xp.sqrt(half * half + 8 * _DROP * total)  # inf where its square overflows
+    below = xp.where(half < 0, 4 * _DROP / (root + xp.abs(half)), (half + root) / (2 * total))
 
     def step(_: Any, state: Any) -> Any:
         (u,) = state

@@ -16,6 +16,7 @@ from tenferro._runtime.records import NamedTuple
 
 __all__ = [
     "Numeric",
+    "divided",
     "expm1_rest",
     "gauss",
     "horner",
@@ -45,6 +46,16 @@ class Numeric(NamedTuple):
     polygamma: Callable[[int, Any], Any]
     loop: Callable[[int, Callable[[Any, Any], Any], Any], Any]
     integrate: Callable[[Callable[[Any], Any], Any], Any]
+
+
+def divided(on: Numeric, exponent: Any, divisors: Sequence[Any]) -> Any:
+    """exp(exponent) / (product of positive numbers), also where the exponential underflows."""
+    xp = on.xp
+    quotient, reduced = xp.exp(exponent), exponent
+    for divisor in divisors:
+        quotient, reduced = quotient / divisor, reduced - xp.log(divisor)
+    lowest = -0.8 * log(float(xp.finfo(exponent.dtype).max))
+    return xp.where(exponent < lowest, xp.exp(reduced), quotient) if divisors else quotient
 
 
 @cache

@@ -36,8 +36,16 @@ def register(lowerings: Lowerings, xp: Any, find: Find) -> None:
 
 
 def betaln(on: Numeric, a: Any, b: Any) -> Any:
-    """ln |B(a, b)|; through Stirling's remainders where an argument is large: DLMF 5.11.1."""
+    """ln |B(a, b)|; through Stirling's remainders where an argument is large: DLMF 5.11.1.
+
+    The poles of Γ(a) and Γ(a + b) cancel where b is a positive integer: B(a, b) is then
+    ±B(1 - a - b, b), which follows from DLMF 5.5.3. At infinity B(a, b) ~ Γ(a) b^-a, DLMF 5.11.12.
+    """
     xp = on.xp
+    a, b = xp.minimum(a, b), xp.maximum(a, b)
+    at_pole = (a <= 0) & (a == xp.floor(a)) & (a > -xp.inf)
+    cancels = at_pole & (b > 0) & (b == xp.floor(b)) & (a + b <= 0)
+    a = xp.where(cancels, 1 - a - b, a)
     is_large = (xp.minimum(a, b) > 0) & (xp.maximum(a, b) >= 10) & (xp.maximum(a, b) < xp.inf)
     low = xp.where(is_large, xp.minimum(a, b), 1)
     high = xp.where(is_large, xp.maximum(a, b), 10)
@@ -49,8 +57,10 @@ def betaln(on: Numeric, a: Any, b: Any) -> Any:
         + (rest + (log(2 * pi) - xp.log(total)) / 2)
     )
     plain = on.lgamma(a) + on.lgamma(b) - on.lgamma(a + b)
-    at_end = (xp.maximum(a, b) == xp.inf) & (xp.minimum(a, b) > 0)
-    return xp.where(is_large, large, xp.where(at_end, -xp.inf, plain))
+    at_end = (b == xp.inf) & (a > -xp.inf)
+    plain = xp.where(at_end, xp.where(a > 0, -xp.inf, xp.inf), plain)
+    two_poles = at_pole & (b <= 0) & (b == xp.floor(b))
+    return xp.where(is_large, large, xp.where(two_poles, xp.inf, plain))
 
 
 def polygamma_difference(on: Numeric, n: int, x: Any, d: Any) -> Any:

@@ -60,7 +60,7 @@ _TERMS, _STEPS = {8: 10, 4: 5}, {8: 5, 4: 2}
 
 
 def log_gamma(x: Array) -> Array:
-    """Compute ln |Γ(x)|; inf at poles and where x is infinite."""
+    """Compute ln |Γ(x)|; inf at poles, and x itself where it is infinite, as SciPy has it."""
     reflected = x < 0.5
     right = jnp.where(reflected, 1 - x, x)
     count = _STEPS[x.dtype.itemsize]
@@ -78,7 +78,7 @@ def log_gamma(x: Array) -> Array:
     value = jnp.where(is_far, far, close)
     mirrored = jnp.log(pi / jnp.sin(pi * jnp.abs(_fraction(x)))) - value
     value = jnp.where(reflected, mirrored, value)
-    return jnp.where(jnp.abs(x) == jnp.inf, jnp.inf, value)
+    return jnp.where(jnp.abs(x) == jnp.inf, x, value)
 
 
 def digamma(x: Array) -> Array:

@@ -101,7 +101,7 @@ template <class R> D R log_gamma_of_positive(R x) {  // x >= 1/2
   return u * log_gamma_beside_2(u) + log(product);
 }
 template <class R> D R log_gamma(R x) {
-  if (is_infinite(x)) return abs(x);
+  if (is_infinite(x)) return x;
   if (x >= R(0.5)) return log_gamma_of_positive(x);
   if (x > R(-0.5)) return x * log_gamma_beside_2(x) - log(abs(x) * (1 + x));
   const R size = abs(x), sine = sin(pi<R>() * abs(distance_to_integer(x)));
