@@ -115,3 +115,21 @@ def test_a_function_of_scipy_that_is_not_covered_has_its_own_name():
         tn.grad(lambda x: special.struve(0, x))(1.0)
     with pytest.raises(tn.UnsupportedFunctionError, match=r"np\.isnat"):
         tn.grad(lambda x: np.isnat(x))(1.0)
+
+
+@pytest.mark.parametrize(
+    "elements", [lambda x: [x[i] for i in np.ndindex(x.shape)], lambda x: x.flat]
+)
+def test_elements_are_read_one_by_one_inside_a_transform(elements):
+    """∂/∂x_k Σ_k k x_k = k"""
+    loss = lambda x: sum(k * v for k, v in enumerate(elements(x)))  # noqa: E731
+    x = np.ones((2, 3))
+    np.testing.assert_array_equal(tn.jit(tn.grad(loss))(x), np.arange(6.0).reshape(2, 3))
+    assert loss(tn.asarray(x)) == 15
+
+
+def test_an_iterator_of_numpy_takes_known_arrays_alone():
+    """nditer replaces our error by one of its own, so it is a TypeError without a hint"""
+    assert sum(np.nditer(tn.asarray(np.arange(6.0)))) == 15
+    with pytest.raises(TypeError):
+        tn.jit(lambda x: sum(np.nditer(x)))(np.arange(6.0))
