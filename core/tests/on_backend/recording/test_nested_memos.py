@@ -445,6 +445,26 @@ def test_an_inner_argument_that_is_read_has_the_value_of_the_call():
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+def test_an_example_that_is_returned_is_refused_when_its_operations_are_found():
+    """Only the last call returns it; what is done to it then was done inside, too."""
+
+    def function(x, leaks):
+        kept = []
+
+        def example(s):
+            kept.append(s * 2.0)
+            return np.sum(kept[0] * 3.0)
+
+        total = np.sum(tn.vmap(example)(SIDES * x))
+        return np.sum(kept[0] * 3.0) if leaks else total
+
+    for i in range(CALLS):
+        expected = 6 * SIDES.sum(axis=0)
+        np.testing.assert_allclose(tn.grad(function)(point(i), False), expected, rtol=1e-12)
+    with pytest.raises(tn.LeakedArrayError):
+        tn.grad(function)(point(CALLS), True)
+
+
 def test_an_error_inside_that_the_outer_function_catches():
     def inner(y, fails):
         y = y * 2.0

@@ -21,6 +21,16 @@ def refuse_leaked(key: ValueKey) -> None:
             raise _leaked(next(x for x in key.inputs if trace in x.traces), trace)
 
 
+def refuse_leaked_result(key: ValueKey) -> None:
+    """Raise LeakedArrayError if a function returns an array of a traced call that is over.
+
+    It has no value, and its derivative would be zero.
+    """
+    for trace in key.traces:
+        if trace.sealed and not trace.open:
+            raise _leaked(key, trace)
+
+
 def _leaked(key: ValueKey, trace: Any) -> LeakedArrayError:
     line = source_text(key.source)
     argument = str(key.identity) if line is None else None
