@@ -445,6 +445,31 @@ def test_an_inner_argument_that_is_read_has_the_value_of_the_call():
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+NOT_RUN = {
+    "branch in vmap": lambda p: np.sum(
+        tn.vmap(lambda g: tn.cond(g > -1, lambda: p * 2.0, lambda: np.sqrt(p - 0.5)))(np.ones(2))
+    ),
+    "branch of examples": lambda p: np.sum(
+        tn.vmap(lambda g: tn.cond(g > 0, lambda: np.sqrt(p * g), lambda: p * 2.0))(np.zeros(2))
+    ),
+    "branch in scan": lambda p: tn.scan(
+        lambda c, g: (c + tn.switch(g, [lambda: p * 2.0, lambda: np.sqrt(p - 0.5)]), None),
+        0.0,
+        np.zeros(2, int),
+    )[0],
+    "body of while": lambda p: tn.while_loop(
+        lambda c: c > 9, lambda c: c + np.sqrt(p - 0.5), 4.0 * p, max_steps=2
+    ),
+}
+
+
+@pytest.mark.parametrize("function", NOT_RUN.values(), ids=NOT_RUN)
+def test_what_a_body_that_does_not_run_makes_of_its_closure_stays_in_it(function):
+    """The slope of 4 p at 0.5; a square root there, at zero, would make it NaN."""
+    for _ in range(CALLS):
+        assert float(tn.grad(function)(0.5)) == 4.0
+
+
 def test_an_example_that_is_returned_is_refused_when_its_operations_are_found():
     """Only the last call returns it; what is done to it then was done inside, too."""
 

@@ -17,7 +17,7 @@ from tenferro.arrays import Array, as_array, evaluate_keys, is_traced
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import SCALARS, evaluable
 from tenferro.arrays.handle.bodies import recording_body
-from tenferro.arrays.handle.convert import is_operand
+from tenferro.arrays.handle.convert import is_operand, memo_here
 from tenferro.arrays.handle.weak import WeakName, is_weak
 from tenferro.arrays.promotion.broadcast import weak
 from tenferro.backend import select_backend
@@ -64,6 +64,11 @@ class Recorded(NamedTuple):
     effect: ValueKey | None = None  # a token that says that all effects have happened
 
 
+#: What such a body makes of its closure must stay in it: outside, it would be computed and
+#: differentiated although the body does not run. A memo finds values from before the body.
+_MAY_NOT_RUN = frozenset(("cond", "switch", "while_loop"))
+
+
 def record_body(
     name: str,
     call: Callable[[list[Array]], Any],
@@ -74,6 +79,8 @@ def record_body(
 
     Raises BodyError: if it prints or calls back, unless it is one that ``has_effects``.
     """
+    if name in _MAY_NOT_RUN and (memo := memo_here()) is not None:
+        memo.end()
     trace = Trace(abstract=True, sealed=name)
     start = new_leaf("start", None).serial
     serial = trace.id.serial
