@@ -79,10 +79,11 @@ def test_every_case_is_guarded():
 
 
 def test_every_derivative_that_is_smooth_is_stored():
-    """Differences serve where positions come out too, as of ``top_k``, and for linear maps"""
+    """Differences serve where positions come out too, as of ``top_k``, for linear maps, and where
+    the order of eigenvalues is the backend's"""
     smooth = [c for c in CASES if c.grad and c.grad.smooth and c.edge != "large"]
     smooth = [c for c in smooth if all("int" not in y.dtype for y in c.expected or ())]
-    smooth = [c for c in smooth if c.edge != "key_of_another_dtype"]
+    smooth = [c for c in smooth if c.edge not in ("key_of_another_dtype", "complex_moduli")]
     assert [c.id for c in smooth if not c.grad.derivatives and not _is_linear(c)] == []
 
 

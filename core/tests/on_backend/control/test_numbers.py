@@ -99,3 +99,13 @@ def test_bounds_of_numpy_are_numbers_of_steps(integer):
     loop = lambda x: tn.fori_loop(integer(1), integer(4), lambda i, c: c * 1.5, x)  # noqa: E731
     assert float(tn.grad(loop)(1.0)) == 1.5**3
     assert float(tn.jit(tn.grad(loop))(1.0)) == 1.5**3
+
+
+@pytest.mark.parametrize("number", [0.5, np.float64(0.5), np.array(0.5)], ids=["float", "float64", "array"])
+def test_a_branch_that_is_differentiated_twice_takes_numbers(number):
+    """d/dp of d/dy y²p at y = p is d/dp 2p² = 4p"""
+
+    def inner(p):
+        return tn.grad(lambda y: tn.cond(y < 0, lambda: np.sqrt(-y * p), lambda: y * y * p))(p)
+
+    assert tn.grad(inner)(number) == 2

@@ -218,7 +218,8 @@ def is_row_major(result: Any) -> bool:
     if type(result) is np.ndarray:
         return result.flags.c_contiguous
     several = result if isinstance(result, (tuple, list)) else [result]
-    return all([value.flags.c_contiguous for value in several])
+    arrays = [value for value in several if isinstance(value, np.ndarray)]  # the others are numbers
+    return all([value.flags.c_contiguous for value in arrays])
 
 
 def own_results(values: Sequence[Any], operands: Sequence[Any]) -> tuple[Any, ...]:
