@@ -101,7 +101,9 @@ def test_bounds_of_numpy_are_numbers_of_steps(integer):
     assert float(tn.jit(tn.grad(loop))(1.0)) == 1.5**3
 
 
-@pytest.mark.parametrize("number", [0.5, np.float64(0.5), np.array(0.5)], ids=["float", "float64", "array"])
+@pytest.mark.parametrize(
+    "number", [0.5, np.float64(0.5), np.array(0.5)], ids=["float", "float64", "array"]
+)
 def test_a_branch_that_is_differentiated_twice_takes_numbers(number):
     """d/dp of d/dy y²p at y = p is d/dp 2p² = 4p"""
 
