@@ -48,13 +48,17 @@ class Numeric(NamedTuple):
     integrate: Callable[[Callable[[Any], Any], Any], Any]
 
 
+#: Logarithm of the largest finite number, by bytes; of the two dtypes of two bytes the lower one.
+_LARGEST_EXPONENTS = {2: 11.0, 4: 88.7, 8: 709.7}
+
+
 def divided(on: Numeric, exponent: Any, divisors: Sequence[Any]) -> Any:
     """exp(exponent) / (product of positive numbers), also where the exponential underflows."""
     xp = on.xp
     quotient, reduced = xp.exp(exponent), exponent
     for divisor in divisors:
         quotient, reduced = quotient / divisor, reduced - xp.log(divisor)
-    lowest = -0.8 * log(float(xp.finfo(exponent.dtype).max))
+    lowest = -0.8 * _LARGEST_EXPONENTS[exponent.dtype.itemsize]
     return xp.where(exponent < lowest, xp.exp(reduced), quotient) if divisors else quotient
 
 
