@@ -223,15 +223,138 @@ def test_a_system_has_the_derivatives_of_the_dense_one(name, b, is_complex):
         np.testing.assert_allclose(found[1], want[1], rtol=1e-10)
 
 
+def as_dense(y):
+    """The array of a result, and of a sparse one."""
+    return y.toarray() if hasattr(y, "toarray") else y
+
+
+BINARY = {
+    "+": (lambda a, b: a + b, "matrix row column sparse"),
+    "-": (lambda a, b: a - b, "matrix row column sparse"),
+    "*": (lambda a, b: a * b, "matrix row column number sparse"),
+    "/": (lambda a, b: a / b, "matrix row column number"),
+    "@": (lambda a, b: a @ b, "matrix row sparse"),
+    "==": (lambda a, b: a == b, "matrix row number sparse"),
+    "!=": (lambda a, b: a != b, "matrix number sparse"),
+    "<": (lambda a, b: a < b, "matrix column number sparse"),
+    ">=": (lambda a, b: a >= b, "matrix number sparse"),
+}
+OTHERS = {
+    "matrix": SQUARE.T + 0.5,
+    "row": np.array([1.0, 3.0, -2.0, 7.0]),
+    "column": np.array([[4.0], [3.0], [-2.0], [0.5]]),
+    "number": 3.0,
+    "sparse": np.array([[4.0, 0, 2, 0], [0, 0, 0, -1], [0, 0, 5, 0], [1, 2, 0, 0]]),
+}
+
+
+def of_all_operators(side, other, is_old):
+    """A function of A and x: a weighted sum of squares of every A ∘ x, and these squares alone."""
+
+    def function(A, x):
+        found = []
+        for name, (operator, others) in BINARY.items():
+            if other not in others or (name, side) == ("/", "right"):
+                continue
+            is_product = name == "*" and is_old and other != "number"
+            if is_product and other == "column" and side == "right":
+                continue
+            operator = BINARY["@"][0] if is_product and isinstance(A, tn.Array) else operator
+            y = as_dense(operator(A, x) if side == "left" else operator(x, A))
+            found.append(square_sum(y * (1.0 + np.arange(4))))
+        squares = np.stack(found)
+        return squares @ np.sqrt(np.arange(2.0, 2.0 + len(found))), squares
+
+    return function
+
+
+@pytest.mark.parametrize("name", ["csr_array", "csr_matrix"])
+@pytest.mark.parametrize("other", OTHERS)
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_operators_are_those_of_dense_matrices(side, other, name):
+    """A ∘ x and x ∘ A, A sparse: value, and gradients by both, eager and compiled
+
+    `*` of old classes is a product. Entries outside of the pattern have no derivative.
+    """
+    A, x = made(name, SQUARE), OTHERS[other]
+    given = made(name, x) if other == "sparse" else x
+    function = of_all_operators(side, other, name == "csr_matrix")
+    with_slopes = tn.value_and_grad(function, argnums=(0, 1), has_aux=True)
+    (_, values), (by_A, by_x) = with_slopes(SQUARE, x)
+    by_A, by_x = np.where(SQUARE, by_A, 0), np.where(x, by_x, 0) if other == "sparse" else by_x
+    for transform in (lambda f: f, tn.jit):
+        (_, found), slopes = transform(with_slopes)(A, given)
+        np.testing.assert_allclose(found, values, rtol=1e-13)
+        assert type(slopes[0]) is type(A)
+        np.testing.assert_allclose(slopes[0].toarray(), by_A, rtol=1e-12)
+        np.testing.assert_allclose(as_dense(slopes[1]), by_x, rtol=1e-12)
+    if other != "sparse":
+        np.testing.assert_allclose(function(A, tn.asarray(x))[1], values, rtol=1e-13)
+        compiled = tn.jit(lambda x: function(A, x)[1])
+        np.testing.assert_allclose(compiled(x), values, rtol=1e-13)
+
+
+@pytest.mark.parametrize("name", ["coo_array", "dia_array", "csc_matrix", "dok_matrix"])
+def test_constants_of_any_format_stand_on_both_sides(name):
+    """A * x, A / x, A == x and A + x of a traced x, for a matrix that SciPy asks first"""
+    A, x = made(name, SQUARE), SQUARE.T + 0.5
+    product = SQUARE @ x if name.endswith("matrix") else SQUARE * x
+    want = [product, SQUARE / x, SQUARE == x, SQUARE + x, x - SQUARE]
+    for transform in (tn.jit, lambda f: f):
+        found = transform(lambda x: [as_dense(y) for y in (A * x, A / x, A == x, A + x, x - A)])(
+            tn.asarray(x)
+        )
+        for given, wanted in zip(found, want, strict=True):
+            np.testing.assert_allclose(np.asarray(given, float), wanted, rtol=1e-14)
+
+
+def test_products_of_sparse_matrices_have_derivatives_of_every_order():
+    """f(d) = ‖(A(d) B A(d)ᵀ) v‖² to second order, for real and complex B"""
+    A = made("csr_array", DENSE)
+    places = A.tocoo().coords
+    for B in (made("csr_array", SQUARE), made("csr_array", SQUARE * (1 - 2j))):
+
+        def f(d, B=B):
+            matrix = tn.linalg.sparse_array((d, places), A.shape)
+            return square_sum((matrix @ B @ matrix.T) @ W)
+
+        def dense(d, B=B):
+            matrix = tn.zeros(A.shape, d.dtype).at[places].set(d)
+            return square_sum((matrix @ tn.asarray(B.toarray()) @ matrix.T) @ W)
+
+        np.testing.assert_allclose(tn.hessian(f)(A.data), tn.hessian(dense)(A.data), rtol=1e-11)
+    found = tn.linalg.sparse_array(A) @ made("csr_array", SQUARE)
+    assert found.nnz == (A @ made("csr_array", SQUARE)).nnz
+    batch = tn.vmap(lambda s: ((s * A) @ (s * A).T).toarray())(np.array([1.0, 2.0]))
+    np.testing.assert_allclose(batch, [DENSE @ DENSE.T, 4 * DENSE @ DENSE.T])
+    empty = tn.linalg.sparse_array(sp.csr_array((3, 4))) @ sp.csr_array((4, 2))
+    assert empty.shape == (3, 2)
+    np.testing.assert_array_equal(empty.toarray(), np.zeros((3, 2)))
+
+
+def test_sums_of_lists_and_powers_of_entries():
+    """sum([A, B]) starts at 0; A ** 2 and abs(A) are those of the entries"""
+    A = tn.linalg.sparse_array(made("csr_array", SQUARE))
+    np.testing.assert_array_equal(sum([A, A]).toarray(), 2 * SQUARE)
+    np.testing.assert_array_equal((A**2).toarray(), SQUARE**2)
+    np.testing.assert_array_equal(abs(-A).toarray(), abs(SQUARE))
+    assert (A == None) is False  # noqa: E711
+
+
 REFUSED = {
     "too long": (lambda A, x: A @ x, np.ones(3), tn.ShapeMismatchError),
     "rank 3": (lambda A, x: A @ x, np.ones((4, 2, 2)), ValueError),
-    "a dense sum": (lambda A, x: A + x, np.ones((5, 4)), tn.SparseResultError),
-    "a dense factor": (lambda A, x: x * A, np.ones((5, 4)), tn.SparseResultError),
+    "a sum with a number": (lambda A, x: A + x, 2.0, tn.SparseResultError),
+    "a number minus": (lambda A, x: x - A, 2.0, tn.SparseResultError),
+    "a sum that broadcasts": (lambda A, x: A + x, np.ones((3, 5, 4)), tn.ShapeMismatchError),
+    "a factor of another size": (lambda A, x: x * A, np.ones((5, 3)), tn.ShapeMismatchError),
+    "a quotient by a matrix": (lambda A, x: x / A, np.ones((5, 4)), tn.SparseResultError),
+    "a truth value": (lambda A, x: bool(tn.linalg.sparse_array(A)) * x, 2.0, tn.SparseResultError),
+    "a remainder": (lambda A, x: x % A, np.ones((5, 4)), tn.SparseResultError),
     "an element": (lambda A, x: tn.linalg.sparse_array(A)[0, 0] * x, V, TypeError),
     "not square": (tn.linalg.spsolve, V, tn.ShapeMismatchError),
     "a dense matrix": (lambda A, x: tn.linalg.spsolve(DENSE, x), V, tn.UnknownOperandError),
-    "two sparse": (lambda A, x: tn.linalg.sparse_array(A) @ A.T, V, tn.SparseResultError),
+    "two of other sizes": (lambda A, x: (A * x[0]) @ A, V, tn.ShapeMismatchError),
     "a vector": (lambda A, x: tn.linalg.sparse_array(sp.coo_array(V)), V, tn.SparseResultError),
     "outside": (
         lambda A, x: tn.linalg.sparse_array((x, ([0, 1, 2, 5], [0, 1, 2, 3])), (4, 4)),

@@ -178,8 +178,9 @@ _OF_NUMPY = {
 
 _SCIPYS = frozenset(("integrate", "interpolate", "ndimage", "signal", "spatial.distance"))
 _SPARSE = (
-    "of sparse arrays of SciPy, `S @ x`, `x @ S` and `x * S` with a number x take Arrays; "
-    "`tenferro.linalg.sparse_array(S)` has the entries `.data`, `+`, `-`, `*`, `/` and `.toarray()`"
+    "of sparse arrays of SciPy, operators take Arrays: `S @ x`, `S * x`, `S / x`, `S + x`, "
+    "`S == x`, on either side; `tenferro.linalg.sparse_array(S)` has the entries `.data`, and "
+    "`.toarray()`"
 )
 
 

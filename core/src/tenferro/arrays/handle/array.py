@@ -19,7 +19,7 @@ from tenferro.arrays.diagnosis.missing_attributes import missing_attribute
 from tenferro.arrays.diagnosis.temporaries import UNHELD, is_statement, lost_assignment
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.looks import number_in
-from tenferro.arrays.handle.sparse_products import is_product, nothing
+from tenferro.arrays.handle.scipy_operators import is_operator, nothing
 from tenferro.arrays.handle.traces import is_followed, is_traced, note_conversion, refuse_leaked
 from tenferro.arrays.registry import FUNCTIONS
 from tenferro.backend._errors import SpansProcessesError
@@ -179,8 +179,9 @@ class Array(Handle):
         if copy is False:
             text = "an Array cannot be viewed without a copy; leave out `copy=False`"
             raise at_user_line(ValueError(text))
-        if "scipy.sparse" in sys.modules and is_product(sys._getframe(1)):
-            return nothing()
+        if "scipy.sparse" in sys.modules:
+            if is_operator(sys._getframe(1), is_followed=is_followed(self.key)):
+                return nothing()
         if "scipy" in sys.modules:  # its functions convert what they are given
             refusals().refuse_scipy()
         found = self._to_numpy("conversion to a NumPy array")

@@ -116,7 +116,9 @@ def _equality(name: str) -> Callable[[Any, Any], Any]:
     def operator(self: Any, other: Any) -> Any:
         try:
             return FUNCTIONS[name](self, other)
-        except UnknownOperandError:
+        except UnknownOperandError as error:
+            if (matrix := _sparse(other, error)) is not None:
+                return matrix.with_operator(name, self, reflected=True)
             return NotImplemented  # Python decides: `x == None` is False
         except Exception as error:
             if (error := refusal(error, name, operator=True)) is not None:
@@ -143,7 +145,7 @@ def _reflected(name: str) -> Callable[[Any, Any], Any]:
             return again.binary(memo, reflected, name, record, self, other)
         except Exception as error:
             if (matrix := _sparse(other, error)) is not None:
-                return matrix.with_operator(name, self, reflected=False)
+                return matrix.with_operator(name, self)
             if (error := refusal(error, shown, operator=True)) is not None:
                 raise error from None
             raise

@@ -28,7 +28,7 @@ class SparsePattern:
     ``of_numpy`` says that places are arrays of NumPy; others are written into programs.
     """
 
-    __slots__ = ("_makers", "_places", "columns", "of_numpy", "owner", "shape", "starts")
+    __slots__ = ("_flat", "_makers", "_places", "columns", "of_numpy", "owner", "shape", "starts")
 
     def __init__(
         self,
@@ -48,16 +48,26 @@ class SparsePattern:
         self.of_numpy = of_numpy
         self._makers: dict[type, Callable[[Any], Any]] = {}  # by the class of the entries
         self._places: tuple[Array, Array] | None = None
+        self._flat: Array | None = None
 
     @staticmethod
     def of_places(
-        targets: Sequence[int], shape: tuple[int, int], of_numpy: bool = False
+        targets: Sequence[int],
+        shape: tuple[int, int],
+        of_numpy: bool = False,
+        like: tuple[SparsePattern, ...] = (),
     ) -> SparsePattern:
-        """Make the pattern of places in the flat dense matrix, in increasing order."""
+        """Make the pattern of places in the flat dense matrix, in increasing order.
+
+        ``like``: the matrix is computed from matrices of these patterns, and has the class of the
+        first of them that has one.
+        """
+        owner = next((x.owner for x in like if x.owner is not None), None)
+        of_numpy = of_numpy or any(x.of_numpy for x in like)
         rows, width = shape
         starts = [bisect_left(targets, row * width) for row in range(rows + 1)]
         columns = [target % width for target in targets]
-        return SparsePattern(columns, starts, shape, of_numpy=of_numpy)
+        return SparsePattern(columns, starts, shape, owner=owner, of_numpy=of_numpy)
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -84,6 +94,12 @@ class SparsePattern:
         """Return the places of the entries in the flat dense matrix."""
         width = self.shape[1]
         return [row * width + c for row, c in zip(self.rows(), self.columns, strict=True)]
+
+    def flat_places(self) -> Array:
+        """Return the places of the entries in the flat dense matrix, as an Array."""
+        if self._flat is None:
+            self._flat = self.integers(array("q", self.places()))
+        return self._flat
 
     def coordinates(self) -> tuple[Array, Array]:
         """Return the row and the column of each entry, as Arrays."""
