@@ -1,13 +1,17 @@
 """Reports survive the file, the matrix says what was found, diff finds what became worse."""
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tenferro.primitives import Square
 from tenferro_conformance import cli
+from tenferro_conformance.errors import PageError
 from tenferro_conformance.reporting.failures import failure_lines
-from tenferro_conformance.reporting.matrix import diff, matrix
+from tenferro_conformance.reporting.matrix import columns, diff
+from tenferro_conformance.reporting.page import read_page, write_page
 from tenferro_conformance.reporting.report import BackendReport, Entry, Report, read_report
 
 
@@ -69,7 +73,7 @@ def test_provisional_failures_are_reported_but_not_counted():
 def test_matrix_has_reasons_as_footnotes_and_no_column_for_what_did_not_run():
     report = _report(add="pass", svd="unsupported", sum="fail")
     report.backends["gone"] = BackendReport(name="gone", status="unavailable", reason="no device")
-    text = matrix([report])
+    text = write_page(columns([report]))
     assert "| primitive | mine |" in text
     assert "| `std::add` | ✓ 1 (0.5) |" in text
     assert "| `std::svd` | —[^" in text
@@ -77,6 +81,73 @@ def test_matrix_has_reasons_as_footnotes_and_no_column_for_what_did_not_run():
     assert "why svd" in text
     assert "level 2+AD under suite 1.0" in text
     assert "2025-01-31" in text
+
+
+def _named(name, date, **verdicts):
+    """Report of `_report` about a backend of another name, at another day"""
+    report = _report(**verdicts)
+    about = replace(report.backends["mine"], name=name)
+    entries = [replace(entry, backend=name) for entry in report.entries]
+    return Report(backends={name: about}, entries=entries, date=date)
+
+
+def test_a_page_is_read_as_it_was_written():
+    reports = [
+        _named("one", "2025-01-31", add="pass", svd="unsupported", sum="fail"),
+        _named("two", "2025-02-01", add="xfail", qr="pass"),
+    ]
+    found = columns(reports)
+    assert read_page(write_page(found)) == found
+    assert [found[name].about[3] for name in ("one", "two")] == ["2025-01-31", "2025-02-01"]
+
+
+def test_one_backend_replaces_its_column_and_leaves_the_others(tmp_path):
+    page = tmp_path / "page.md"
+    one = _named("one", "2025-01-31", add="pass", svd="unsupported")
+    old = _named("two", "2025-01-31", add="fail", gone="unsupported")
+    new = _named("two", "2025-03-01", add="unsupported", qr="pass")
+    for name, report in {"one": one, "old": old, "new": new}.items():
+        report.write(tmp_path / f"{name}.json")
+    files = [str(tmp_path / f"{name}.json") for name in ("one", "old", "new")]
+    assert cli.main(["matrix", *files[:2], "-o", str(page)]) == 0
+    assert cli.main(["matrix", files[2], "--into", str(page)]) == 0
+    assert page.read_text() == write_page(columns([one, new]))
+    assert "std::gone" not in page.read_text()
+
+
+def test_a_backend_is_measured_into_a_page(tmp_path, monkeypatch):
+    page, asked = tmp_path / "page.md", []
+    page.write_text(write_page(columns([_named("one", "2025-01-31", add="pass")])))
+
+    def run(names, arguments, **options):
+        asked.append((names, options["laws"], options["jobs"]))
+        _named("two", "2025-02-01", add="fail").write(Path(options["report"]))
+        return 1
+
+    monkeypatch.setattr("tenferro_conformance.running.children.run_children", run)
+    monkeypatch.setattr("tenferro_conformance.running.backends.resolve_names", list)
+    assert cli.main(["matrix", "--measure", "two", "--jobs", "3", "--into", str(page)]) == 1
+    assert asked == [(["two"], "backend", 3)]
+    assert set(read_page(page.read_text())) == {"one", "two"}
+
+
+@pytest.mark.parametrize("text", ["# Compatibility\n", "| backend | claim |\n|---|---|\n"])
+def test_a_file_that_is_not_such_a_page_is_left_before_anything_runs(tmp_path, capsys, text):
+    (tmp_path / "page.md").write_text(text)
+    assert cli.main(["matrix", "--measure", "numpy", "--into", str(tmp_path / "page.md")]) == 2
+    assert "page.md: no table with the column" in capsys.readouterr().err
+    assert (tmp_path / "page.md").read_text() == text
+
+
+def test_a_page_whose_tables_name_other_backends_is_refused():
+    text = write_page(columns([_named("one", "2025-01-31", add="pass")]))
+    with pytest.raises(PageError, match=r"has the rows \['two'\]"):
+        read_page(text.replace("| one | level", "| two | level"))
+
+
+def test_a_matrix_of_nothing_says_what_to_name(capsys):
+    assert cli.main(["matrix"]) == 2
+    assert "--measure" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

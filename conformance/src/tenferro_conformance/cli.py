@@ -9,13 +9,19 @@ from __future__ import annotations
 import argparse
 import datetime
 import os
+import sys
 import tempfile
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tenferro_conformance import SUITE_VERSION
 from tenferro_conformance.running.options import add_options, forwarded
+
+if TYPE_CHECKING:
+    from tenferro_conformance.reporting.page import Column
+    from tenferro_conformance.reporting.report import Report
 
 __all__ = ["main"]
 
@@ -44,10 +50,7 @@ def _parser() -> argparse.ArgumentParser:
         "--plugin", action="append", default=[], metavar="MODULE",
         help="load this plugin, too, which is not installed; repeatable",
     )  # fmt: skip
-    run.add_argument(
-        "--jobs", type=int, default=1, metavar="N",
-        help="run the cases in N processes at a time; 0: one per processor",
-    )  # fmt: skip
+    _add_jobs(run)
     run.set_defaults(command=_run)
     levels = commands.add_parser("levels", help="list the primitives of each level")
     levels.add_argument("--json", action="store_true", help="print JSON instead of text")
@@ -56,10 +59,7 @@ def _parser() -> argparse.ArgumentParser:
         help="list the primitives up to level N that have no decomposition, so need a lowering",
     )  # fmt: skip
     levels.set_defaults(command=_levels)
-    matrix = commands.add_parser("matrix", help="primitives × backends, as Markdown")
-    matrix.add_argument("reports", nargs="+", type=Path)
-    matrix.add_argument("-o", "--output", type=Path)
-    matrix.set_defaults(command=_matrix)
+    _add_matrix(commands)
     diff = commands.add_parser("diff", help="exit 1 on any regression between two reports")
     diff.add_argument("old", type=Path)
     diff.add_argument("new", type=Path)
@@ -70,6 +70,30 @@ def _parser() -> argparse.ArgumentParser:
     golden.add_argument("--skip", action="append", default=[], metavar="FAMILY", help="not these")
     golden.set_defaults(command=_golden)
     return parser
+
+
+def _add_jobs(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--jobs", type=int, default=1, metavar="N",
+        help="run the cases in N processes at a time; 0: one per processor",
+    )  # fmt: skip
+
+
+def _add_matrix(commands: Any) -> None:
+    matrix = commands.add_parser("matrix", help="primitives × backends, as Markdown")
+    matrix.add_argument("reports", nargs="*", type=Path, help="files that `run --report` wrote")
+    matrix.add_argument(
+        "--measure", metavar="NAME",
+        help="run all cases over this backend first, and take the report of this run, too",
+    )  # fmt: skip
+    _add_jobs(matrix)
+    where = matrix.add_mutually_exclusive_group()
+    where.add_argument("-o", "--output", type=Path, metavar="PAGE", help="write this file")
+    where.add_argument(
+        "--into", type=Path, metavar="PAGE",
+        help="replace the columns of the measured backends in this page; the others stay",
+    )  # fmt: skip
+    matrix.set_defaults(command=_matrix)
 
 
 #: pytest's names of the option that lists tests and runs none
@@ -126,15 +150,52 @@ def _levels(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
 
 
 def _matrix(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
-    from tenferro_conformance.reporting.matrix import matrix
+    from tenferro_conformance.errors import PageError
+    from tenferro_conformance.reporting.matrix import columns
+    from tenferro_conformance.reporting.page import write_page
     from tenferro_conformance.reporting.report import read_report
 
-    text = matrix([read_report(path) for path in arguments.reports])
-    if arguments.output is None:
-        print(text, end="")
+    try:
+        kept = _columns_of(arguments.into)  # before hours of measuring
+    except PageError as error:
+        return _refused(f"{arguments.into}: {error}")
+    reports, code = [read_report(path) for path in arguments.reports], 0
+    if arguments.measure:
+        code, measured = _measured(arguments.measure, arguments.jobs)
+        reports.append(measured)
+    found = columns(reports)
+    if not found:
+        return _refused("no backend was run: name a report, or an available backend by --measure")
+    text = write_page({**kept, **found})
+    if output := arguments.into or arguments.output:
+        output.write_text(text, "utf-8")
     else:
-        arguments.output.write_text(text)
-    return 0
+        print(text, end="")
+    return code
+
+
+def _refused(reason: str) -> int:
+    """Print why a command did nothing; return its exit code."""
+    print(f"tenferro-conformance: {reason}", file=sys.stderr)
+    return 2
+
+
+def _columns_of(page: Path | None) -> dict[str, Column]:
+    """Return the columns of a page; none if it is not there."""
+    from tenferro_conformance.reporting.page import read_page
+
+    return read_page(page.read_text("utf-8")) if page and page.exists() else {}
+
+
+def _measured(name: str, jobs: int) -> tuple[int, Report]:
+    """Run all cases over a backend; return the exit code of the run, and its report."""
+    from tenferro_conformance.reporting.report import read_report
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "report.json"
+        options = [f"--backend={name}", "--laws=backend", f"--jobs={jobs}", f"--report={path}"]
+        code = main(["run", *options])
+        return code, read_report(path)
 
 
 def _diff(arguments: argparse.Namespace, rest: Sequence[str]) -> int:

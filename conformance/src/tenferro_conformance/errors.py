@@ -1,4 +1,4 @@
-"""The exceptions of the kit: a broken law, a wrong number, a rotten profile.
+"""The exceptions of the kit: a broken law, a wrong number, a rotten profile, a wrong file.
 
 They are raised by the suite and by the command line, never by a backend. Laws raise subclasses of
 `AssertionError`, so that pytest shows them as failures and `Exclude(raises=ToleranceError)` can
@@ -7,7 +7,7 @@ name one. Read `profile.py` next.
 
 from __future__ import annotations
 
-__all__ = ["GoldenDataError", "LawViolationError", "ProfileError", "ToleranceError"]
+__all__ = ["GoldenDataError", "LawViolationError", "PageError", "ProfileError", "ToleranceError"]
 
 
 class LawViolationError(AssertionError):
@@ -34,3 +34,7 @@ class ProfileError(ValueError):
 
 class GoldenDataError(ValueError):
     """Stored data is missing, was altered, or differs from what the generator computes."""
+
+
+class PageError(ValueError):
+    """A file is not a page that `tenferro-conformance matrix` wrote."""
