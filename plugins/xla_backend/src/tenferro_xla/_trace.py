@@ -21,6 +21,7 @@ from tenferro.primitives import Aval
 from tenferro_xla._batches import one_by_one, stacks
 from tenferro_xla._checks import failure_of
 from tenferro_xla._operands import fits
+from tenferro_xla._platform import traced_for
 from tenferro_xla._row_blocks import RowBlocks
 from tenferro_xla._segments import Segment
 from tenferro_xla._signs import for_signs, nonnegative
@@ -41,6 +42,7 @@ class SegmentFunction:
     ) -> None:
         self.backend = backend
         self._checked = checked
+        self._platform = platform
         self._nonnegative = nonnegative(program)
         self._one_by_one = stacks(program, platform)
         self.program = program
@@ -51,6 +53,13 @@ class SegmentFunction:
         slots = dict(zip(self.segment.inputs, operands, strict=True))
         for slot, operand in slots.items():
             self._check_width(operand, self.program.avals[slot])
+        with traced_for(self._platform):
+            self._run(slots)
+        found = [slots[slot] for slot, _ in self.segment.outputs]
+        return (*found, self._failed(slots)) if self._checked else tuple(found)
+
+    def _run(self, slots: dict[int, Any]) -> None:
+        """Fill the slots of the results, one instruction after the other."""
         for position in self.segment.positions:
             instruction = self.program.instructions[position]
             try:
@@ -58,8 +67,6 @@ class SegmentFunction:
             except Exception as error:
                 self._annotate(error, instruction, self.program.equation(position))
                 raise
-        found = [slots[slot] for slot, _ in self.segment.outputs]
-        return (*found, self._failed(slots)) if self._checked else tuple(found)
 
     def _failed(self, slots: dict[int, Any]) -> Any:
         """Return one bool for each checked equation."""

@@ -5,7 +5,9 @@ every instruction, because the setting of JAX is the user's and none of our busi
 
 XLA for the CPU copies an operand that has several free or several contracted axes into the order
 of a matrix. Where such axes lie side by side the operand is a matrix already: it is reshaped, which
-moves nothing. Read next: ``reduction.py``.
+moves nothing. In float64 it also multiplies a left matrix of columns at half the speed (5.3 ms for
+500 rows and columns, 2.6 ms with a copy, jax 0.10.2), so that large ones are copied into rows. A
+barrier keeps XLA from merging the copy into the product. Read next: ``reduction.py``.
 """
 
 from __future__ import annotations
@@ -19,9 +21,12 @@ from jax import Array, lax
 from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.contraction import DotGeneral
 from tenferro_xla._mesh import mesh_in_force
+from tenferro_xla._platform import is_for_cpu
 
 lowerings = Lowerings()
 Axes = tuple[int, ...]
+#: Products from which a copy of the left matrix pays, and columns of the right one.
+_MIN_PRODUCTS_TO_COPY, _MIN_COLUMNS_TO_COPY = 1 << 17, 16
 
 
 class _Operand(NamedTuple):
@@ -50,6 +55,18 @@ class _Operand(NamedTuple):
 
         return _Operand(array, renumbered(self.contract), renumbered(self.batch))
 
+    def size(self, axes: Axes) -> int:
+        """Return the number of elements along axes."""
+        return prod([self.array.shape[i] for i in axes])
+
+    def in_rows(self) -> _Operand:
+        """Copy into the order batch, free, contracted axes."""
+        order = (*self.batch, *self.free, *self.contract)
+        turned = lax.transpose(self.array, order)
+        array: Array = lax.optimization_barrier(turned)  # type: ignore[no-untyped-call]
+        split = array.ndim - len(self.contract)
+        return _Operand(array, tuple(range(split, array.ndim)), tuple(range(len(self.batch))))
+
 
 @lowerings.register(DotGeneral)
 def dot_general(op: DotGeneral, lhs: Array, rhs: Array) -> Array:
@@ -59,6 +76,8 @@ def dot_general(op: DotGeneral, lhs: Array, rhs: Array) -> Array:
     kept = (*[lhs.shape[i] for i in (*left.batch, *left.free)], *[rhs.shape[i] for i in right.free])
     if mesh_in_force() is None:  # axes that are split over devices stay as they are
         left, right = _as_matrices(left, right)
+        if is_for_cpu() and _is_slow(left, right):
+            left = left.in_rows()
     found = lax.dot_general(
         left.array,
         right.array,
@@ -83,3 +102,14 @@ def _as_matrices(left: _Operand, right: _Operand) -> tuple[_Operand, _Operand]:
 def _are_adjacent(axes: Axes) -> bool:
     """Return True for several axes, each next to the one before."""
     return len(axes) > 1 and axes == tuple(range(axes[0], axes[0] + len(axes)))
+
+
+def _is_slow(left: _Operand, right: _Operand) -> bool:
+    """Return True for large products of float64 whose left matrix lies in columns."""
+    if left.array.dtype != np.float64 or len(left.contract) != 1:
+        return False
+    if left.contract[0] == left.array.ndim - 1 or not left.free:
+        return False
+    columns = right.size(right.free)
+    count = left.size(left.contract) * left.size(left.free) * columns
+    return columns >= _MIN_COLUMNS_TO_COPY and count >= _MIN_PRODUCTS_TO_COPY
