@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import tenferro as tn
 from tenferro import primitives as tp
 
 # (shape, axes of it that the operand has): rows and columns, short and long, and several of each
@@ -45,3 +46,21 @@ def test_two_operands_are_expanded_next_to_each_other(check, shape, axes):
         [n if d in others else 1 for d, n in enumerate(shape)]
     )
     check(function, [a, b], outer)
+
+
+def squares(x, y):
+    return np.square(x[:, None] - y)
+
+
+@pytest.mark.parametrize("rows, columns", [(60, 100), (1, 60), (60, 1), (1, 1)])
+def test_differences_of_rows_and_columns_have_the_bits_of_numpy(rows, columns):
+    x, y = np.linspace(0.0, 1.0, rows), np.linspace(2.0, 4.0, columns)
+    compiled = tn.jit(squares, backend="numpy", options={"executor": "source"})
+    np.testing.assert_array_equal(compiled(x, y), squares(x, y))
+
+
+def test_a_row_and_a_column_are_left_to_the_ufunc_that_reads_both():
+    """A view of x, the difference, the square: no copy of x or y with 60 × 100 elements"""
+    compiled = tn.jit(squares, backend="numpy", options={"executor": "source"})
+    source = compiled.explain(np.ones(60), np.ones(100)).partition("def make")[2]
+    assert source.count(" = ") == 3

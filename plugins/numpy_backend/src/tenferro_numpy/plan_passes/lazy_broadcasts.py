@@ -1,7 +1,7 @@
-"""Lazy broadcasts: a ufunc that has a full operand anyway expands the others.
+"""Lazy broadcasts: a ufunc expands its operands itself, as long as they give its shape together.
 
-A ufunc is slow at that where arrays are small or their last axis is short: a broadcast with enough
-readers is expanded once.
+One full operand does, or a row and a column. A ufunc is slow at that where arrays are small or
+their last axis is short: a broadcast with enough readers is expanded once.
 Read next: `planner.py`.
 """
 
@@ -25,7 +25,7 @@ def leave_to_readers(
     outputs: Collection[int],
     region: float,
 ) -> list[Step]:
-    """Skip broadcasts that are read only by elementwise lines with a full operand.
+    """Skip broadcasts that are read only by elementwise lines whose operands expand each other.
 
     Literals that stay unexpanded are replaced. Arrays of `region` elements and more may be read in
     regions, which expand operands tile by tile.
@@ -37,10 +37,11 @@ def leave_to_readers(
         return steps
     readers = _readers(steps, makers)
     _drop_expanded(readers, makers, avals, region)
-    shrunk: dict[int, None] = {}
+    shrunk: dict[int, tuple[int, ...]] = {}  # slots, with the shapes that they have from now on
     for slot in sorted(readers):
-        if all(_expands(step, slot, shrunk, avals) for step in readers[slot]):
-            shrunk[slot] = None
+        shape = _unexpanded_shape(makers[slot], avals)
+        if all(_expands(step, slot, shape, shrunk, avals) for step in readers[slot]):
+            shrunk[slot] = shape
     gone: set[int] = set()
     for slot in shrunk:
         maker = makers[slot]
@@ -95,15 +96,41 @@ def _drop_expanded(
             del readers[slot]
 
 
-def _expands(step: Step, slot: int, shrunk: Collection[int], avals: Sequence[Aval]) -> bool:
-    """Return True if a step expands a slot itself, because another operand is full."""
+def _unexpanded_shape(maker: Step | None, avals: Sequence[Aval]) -> tuple[int, ...]:
+    """Return the shape of a broadcast that stays unexpanded; ``None`` makes a constant."""
+    if maker is None:
+        return ()
+    unexpanded = maker.expression.unexpanded
+    assert unexpanded is not None
+    if unexpanded is IDENTITY:
+        return avals[maker.operands[0]].shape
+    shape: tuple[int, ...] = unexpanded.bound[0]
+    return shape
+
+
+def _expands(
+    step: Step,
+    slot: int,
+    shape: tuple[int, ...],
+    shrunk: Mapping[int, tuple[int, ...]],
+    avals: Sequence[Aval],
+) -> bool:
+    """Return True if the operands of a step still give its shape when a slot has this shape."""
     if not step.expression.broadcasts:
         return False
-    shape = avals[slot].shape
-    for other in step.operands:
-        if other != slot and other not in shrunk and avals[other].shape == shape:
-            return True
-    return False
+    given = [shape if i == slot else shrunk.get(i, avals[i].shape) for i in step.operands]
+    return _broadcast(given) == avals[slot].shape
+
+
+def _broadcast(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """Return the shape that operands of these shapes have together."""
+    found = [1] * max(map(len, shapes))
+    for shape in shapes:
+        first = len(found) - len(shape)
+        for axis, extent in enumerate(shape, first):
+            if extent != 1:
+                found[axis] = extent
+    return tuple(found)
 
 
 def _read_instead(readers: Sequence[Step], slot: int, other: int) -> None:
