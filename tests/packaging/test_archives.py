@@ -125,15 +125,19 @@ def test_the_wheels_pass_the_kit_in_an_empty_folder(installed, tmp_path):
     assert (tmp_path / "numpy.json").is_file()
 
 
-@pytest.mark.parametrize("kind, name", [("primitives", "numpy"), ("backend", "quick")])
-def test_a_new_plugin_passes_tox_unchanged(installed, tmp_path, kind, name):
+@pytest.mark.parametrize(
+    "name, arguments",
+    [("numpy", ["primitives", "my_own", "voigt", "bell"]), ("quick", ["backend", "my_own"])],
+)
+def test_a_new_plugin_passes_tox_unchanged(installed, tmp_path, name, arguments):
     """tox builds its wheel, and installs it beside ours as a user of the index would"""
-    written = run_in(tmp_path, installed / "tenferro", "new-plugin", kind, "my_own")
+    named = [*arguments, "--distribution", "fast-waves"]
+    written = run_in(tmp_path, installed / "tenferro", "new-plugin", *named)
     assert written.returncode == 0, written.stderr
     environment = {**os.environ, "PIP_FIND_LINKS": str(DIST)}
     done = subprocess.run(
         [sys.executable, "-m", "tox", "-q", "-e", name],
-        cwd=tmp_path / "tenferro-my-own",
+        cwd=tmp_path / "fast-waves",
         env={name: value for name, value in environment.items() if not name.startswith("TOX_")},
         capture_output=True,
         text=True,

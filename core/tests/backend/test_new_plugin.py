@@ -61,6 +61,64 @@ def test_core_loads_what_was_written(site, tmp_path, monkeypatch, kind):
     assert (found["status"], found["heavy"]) == ("loaded", [])
 
 
+SEVERAL = ["new-plugin", "primitives", "my_own", "acme", "my_bell", "--distribution", "Fast.acme-2"]
+
+
+def test_several_primitives_are_loaded_from_a_distribution_of_any_name(site, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(SEVERAL) == 0
+    folder = tmp_path / "Fast.acme-2"
+    found = site.run(
+        """
+        import fast_acme_2.plugin as plugin
+        record = host().register(plugin)
+        targets = [lowering.target for lowering in plugin.tenferro_lowerings("xla")]
+        say(
+            status=record.status,
+            keys=[host().primitive(f"my_own::{name}").key for name in ("acme", "my_bell")],
+            targets=targets,
+        )
+        """,
+        path=[str(folder / "src")],
+    )
+    assert {name: found[name] for name in ("status", "keys", "targets")} == {
+        "status": "loaded",
+        "keys": ["my_own::acme", "my_own::my_bell"],
+        "targets": ["fast_acme_2.on_xla:acme", "fast_acme_2.on_xla:my_bell"],
+    }
+    texts = {
+        p.relative_to(folder).as_posix(): p.read_text() for p in folder.rglob("*.*") if p.is_file()
+    }
+    assert not any("softplus" in (name + text).lower() for name, text in texts.items())
+    assert {"tests/test_acme.py", "src/fast_acme_2/my_bell.py"} <= set(texts)
+    assert "CASES = (ACME, MY_BELL)\n" in texts["src/fast_acme_2/cases.py"]
+    assert 'name = "Fast.acme-2"\n' in texts["pyproject.toml"]
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["primitives", "own", "My-Bell"], "lower-case identifier, not 'My-Bell'"),
+        (["primitives", "own", "bell", "bell"], "bell is named twice"),
+        (["primitives", "own", "exp"], "use the name exp already"),
+        (["primitives", "own", "handle"], "use the name handle already"),
+        (["primitives", "own", "plugin"], "use the name plugin already"),
+        (["backend", "own", "bell"], "a backend has no primitives"),
+        (["backend", "own", "--distribution", "fast waves"], "not 'fast waves'"),
+        (["backend", "own", "--distribution", "2fast"], "cannot be called '2fast'"),
+        (["backend", "own", "--distribution", "NumPy"], "called 'numpy'"),
+        (["backend", "own", "--distribution", "json"], "called 'json'"),
+    ],
+)
+def test_a_name_that_the_generated_code_cannot_have_is_refused(
+    capsys, tmp_path, monkeypatch, arguments, said
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(["new-plugin", *arguments]) == 2
+    assert said in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     "name, near",
     [("My-Own", "my_own"), ("my own", "my_own"), ("9lives", ""), ("class", ""), ("größe", "")],
@@ -138,7 +196,8 @@ def test_completion_lists_commands_and_their_options(capsys, shell):
     assert main(["completion", shell]) == 0
     text = capsys.readouterr().out
     assert re.search(r'compgen -W "plugins primitives doctor explain new-plugin completion"', text)
-    assert 'new-plugin) COMPREPLY=($(compgen -W "--folder --help --json --plugin backend' in text
+    options = "--distribution --folder --help --json --plugin backend"
+    assert f'new-plugin) COMPREPLY=($(compgen -W "{options}' in text
     assert ("bashcompinit" in text) == (shell == "zsh")
 
 

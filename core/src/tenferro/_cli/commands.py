@@ -154,7 +154,13 @@ def _add_new_plugin(commands: Any) -> None:
     new.set_defaults(write=write_new_plugin)
     new.add_argument("kind", choices=KINDS)
     new.add_argument("name", help="the namespace of the primitives, or the name of the backend")
-    new.add_argument("--folder", metavar="F", help="where (default: tenferro-NAME, which is new)")
+    new.add_argument(
+        "primitive", nargs="*", help="names of the primitives (default: softplus alone)"
+    )
+    new.add_argument(
+        "--distribution", metavar="D", help="the name on the index (default: tenferro-NAME)"
+    )
+    new.add_argument("--folder", metavar="F", help="where (default: a new folder, called like it)")
 
 
 def _command(

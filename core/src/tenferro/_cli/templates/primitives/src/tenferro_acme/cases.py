@@ -16,4 +16,5 @@ SOFTPLUS = table(
     level=1,
     tol="elementary",
 )
+
 CASES = (SOFTPLUS,)
