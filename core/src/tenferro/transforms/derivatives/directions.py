@@ -1,7 +1,8 @@
 """Directions of derivatives: the keys of tangents and cotangents that a user passes.
 
-A direction has the shape of its input and is converted to its dtype. A direction that is a literal
-is recorded as one, so that products with it disappear. Read next: ``linear_map.py``.
+A direction has the shape of its input, and its dtype: Python numbers and integers are converted. A
+direction that is a literal is recorded as one, so that products with it disappear. Read next:
+``linear_map.py``.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from tenferro.arrays.promotion.broadcast import weak
 from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
 from tenferro.primitives import constant, convert
 from tenferro.primitives._aval import Aval
+from tenferro.primitives._dtype import promote_dtypes
 from tenferro.tidu import Value
 from tenferro.transforms.derivatives.grad import check_differentiable
 from tenferro.transforms.errors import TangentMismatchError
@@ -133,12 +135,17 @@ def _known(name: Name, aval: Aval, operand: Any) -> ValueKey:
 def _fit(x: Array, like: ValueKey, place: LeafPlace) -> Array:
     """Convert a direction to the dtype of its value.
 
-    The width may differ only if either side is a Python number, as in arithmetic.
+    Integers are converted where their product with a Jacobian has that dtype in NumPy; SciPy's
+    ``LinearOperator`` asks for the product with zeros of type int8 before any other. The width of
+    inexact numbers may differ only if either side is a Python number, as in arithmetic.
     """
     aval: Aval = like.aval
     if x.shape == aval.shape:
         if x.dtype is aval.dtype:
             return x
+        fits = aval.dtype.is_float and promote_dtypes(x.dtype, aval.dtype) is aval.dtype
+        if fits and not x.dtype.is_inexact:
+            return convert(x, aval.dtype)
         fits = x.dtype.is_inexact and x.dtype.is_complex <= aval.dtype.is_complex
         if is_weak(x) and x.dtype.is_complex <= aval.dtype.is_complex:
             return convert(x, aval.dtype)
