@@ -35,9 +35,9 @@ def cases():
     return [c for c in found if c.primitive == "std::tanh" and c.id.endswith("float64")]
 
 
-def run(backend, cases):
+def run(backend, cases, weights=None):
     """The values of all cases by their names, or their errors."""
-    opened = session.Session("watched", backend, Profile(level=2))
+    opened = session.Session("watched", backend, Profile(level=2, weights=weights or {}))
     found = {}
     for case in cases:
         try:
@@ -59,6 +59,15 @@ def test_a_merged_program_is_no_longer_than_allowed(monkeypatch, cases, most):
     assert len(backend.lengths) == 1 or most < 10_000
     for name, values in alone.items():
         np.testing.assert_array_equal(found[name], values)
+
+
+def test_an_equation_counts_as_many_as_the_profile_says(cases):
+    """Each case has one tanh: heavier than the limit, it is compiled alone."""
+    for weight, most in ((1, 10_000), (session.MOST_EQUATIONS + 1, 10)):
+        backend = Watched()
+        run(backend, cases, {"std::tanh": weight})
+        assert max(backend.lengths) <= most
+        assert (len(backend.lengths) == 1) == (weight == 1)
 
 
 def test_the_error_of_one_case_is_that_of_no_other(cases):

@@ -134,6 +134,8 @@ class Profile:
     exclusions  deviations; each has a reason
     slow        cases that are left to the tier `deep`
     slow_laws   laws that are left to the tier `full`
+    weights     for primitives that compile to long programs, by key: how many ordinary equations
+                one of theirs counts as, where the kit limits the length of a compiled program
     """
 
     level: int | None = 2
@@ -144,6 +146,7 @@ class Profile:
     exclusions: Iterable[Exclude] = ()
     slow: Iterable[Slow] = ()
     slow_laws: frozenset[str] | set[str] = frozenset()
+    weights: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.features is not None:
@@ -157,6 +160,7 @@ class Profile:
         object.__setattr__(self, "exclusions", tuple(self.exclusions))
         object.__setattr__(self, "slow", tuple(self.slow))
         object.__setattr__(self, "tolerance", dict(self.tolerance))
+        object.__setattr__(self, "weights", dict(self.weights))
 
     def exclusion(self, case_id: str, kind: str) -> Exclude | None:
         """Return the first exclusion of that kind that matches the case."""
@@ -230,6 +234,9 @@ def _idle(profile: Profile, ids: Sequence[str]) -> list[str]:
         for slow in profile.slow
         for pattern in (*slow.cases, *(p for found in slow.but.values() for p in found))
         if not any(_any_matches((pattern,), i) for i in ids)
+    ]
+    problems += [
+        f"weight of {key!r}, which has no cases" for key in profile.weights if key not in primitives
     ]
     problems += [
         f"tolerance for {key!r}, which has no cases"

@@ -292,6 +292,18 @@ def in_a_loop(w, x):
     return tn.scan(step, np.sum(x) * 0, None, length=2)[0]
 
 
+def in_a_branch(w, x):
+    def step(total, _):
+        added = tn.cond(np.sum(total) > -1, lambda t: layers(w, x + t), lambda t: t, total)
+        return total + added, None
+
+    return tn.scan(step, np.sum(x) * 0, None, length=2)[0]
+
+
+def in_a_while(w, x):
+    return tn.while_loop(lambda t: t < 1e3, lambda t: t + layers(w, x + t), np.sum(x) * 0)
+
+
 def along(function):
     """The derivative along ones of the gradient's sum, by reverse mode once more."""
     return tn.grad(lambda w, x: np.sum(tn.grad(function)(w, x)))
@@ -329,7 +341,10 @@ WITH_AND_WITHOUT = {
     ),
     "vmap": (layers, batched, W, samples(3, 800, 6), None),
     "jit of jit": (layers, jitted_inside, W, X, None),
-    "in a scan": (in_a_loop, tn.value_and_grad, W, X, 0),
+    "in a scan": (in_a_loop, lambda f: f, W, X, None),
+    "in a scan that stores its rows": (in_a_loop, tn.value_and_grad, W, X, 0),
+    "in a branch in a scan": (in_a_branch, tn.value_and_grad, W, X, None),
+    "in a loop with a condition": (in_a_while, lambda f: f, W, X, None),
     "a prime number of rows": (layers, tn.grad, W, samples(811, 6), None),
     "no rows": (layers, tn.value_and_grad, W, samples(0, 6), 0),
     "one row": (layers, tn.value_and_grad, W, samples(1, 6), 0),
@@ -348,6 +363,32 @@ def test_blocks_change_no_value_and_no_derivative(name):
         assert got.dtype == want.dtype
         assert got.shape == want.shape
         np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
+
+
+def test_a_loop_writes_out_no_broadcast_of_what_it_reads():
+    """A row is read by every step: 8 numbers for each of 32 centres, and not 256 of each row."""
+    x, w = samples(4000, 8), samples(32, 8, seed=1)
+
+    def distances(w):
+        return np.sum(np.sqrt(1 + np.sum((x[:, None, :] - w[None]) ** 2, axis=2)))
+
+    def descended(w):
+        return tn.scan(lambda w, _: (w - 1e-4 * tn.grad(distances)(w), None), w, None, length=3)[0]
+
+    def until(w):
+        return tn.while_loop(
+            lambda c: c[1] < 3, lambda c: (c[0] - 1e-4 * tn.grad(distances)(c[0]), c[1] + 1), (w, 0)
+        )[0]
+
+    expected = w
+    for _ in range(3):
+        away = expected[None] - x[:, None, :]
+        expected = expected - 1e-4 * np.sum(away / np.sqrt(1 + (away**2).sum(2))[..., None], axis=0)
+    for function in (descended, until):
+        jitted = tn.jit(function, backend="xla")
+        (row,) = [line for line in jitted.explain(w).splitlines() if "temporary bytes" in line]
+        assert int(row.split()[-1]) < x.nbytes * 32 / 2
+        np.testing.assert_allclose(jitted(w), expected, rtol=1e-11)
 
 
 def leaves(tree):

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tenferro.backend import Backend, Executable
+from tenferro.backend.lowering import key_of
 from tenferro.computegraph import (
     CompiledProgram,
     KeyView,
@@ -39,7 +40,8 @@ Array = npt.NDArray[Any]
 _VIEW = KeyView()
 #: Programs merged into one compile, and how many equations they may have together: the time that
 #: XLA takes for special functions grows much faster than the program (15 programs of 38 equations:
-#: 9 s one by one, 12 s by four, 90 s by eight), and for large ones it runs out of stack.
+#: 9 s one by one, 12 s by four, 90 s by eight), and for large ones it runs out of stack. Some
+#: equations count as many, because a backend makes a long program of one: see `Profile.weights`.
 BATCH = 64
 MOST_EQUATIONS = 200
 
@@ -236,7 +238,7 @@ class Session:
         inputs = {key: array for r in recorded for key, array in r.fed.items()}
         outputs = [key for r in recorded for key in r.outputs.values() if key is not None]
         program, known = self.program_of(list(inputs), outputs)
-        if len(recorded) > 1 and len(program) > MOST_EQUATIONS:
+        if len(recorded) > 1 and self._length(program) > MOST_EQUATIONS:
             return None
         batch = self._execute(program, [*inputs.values(), *known])
         place_of = {key: i for i, key in enumerate(inputs)}
@@ -251,6 +253,11 @@ class Session:
                 r.case, self, r, batch, places, {k: place_of[k] for k in r.fed}
             )
         return done
+
+    def _length(self, program: CompiledProgram) -> int:
+        """Return the number of equations, each counted with the weight that the profile states."""
+        weights = self.profile.weights
+        return sum([weights.get(key_of(node.operation), 1) for node in program.nodes])
 
     def execute(
         self, inputs: Sequence[ValueKey], outputs: Sequence[ValueKey], arrays: Sequence[Any]

@@ -34,6 +34,7 @@ from tenferro_xla._jax import (
     pure_callback,
     shape_dtype,
 )
+from tenferro_xla._loop_constants import with_broadcasts_in_loops
 from tenferro_xla._mesh import described, is_elsewhere, is_spread
 from tenferro_xla._operands import NumpyArray, fits, host_array, numpy_dtype, refusal
 from tenferro_xla._options import check_offload, checked_options
@@ -181,7 +182,7 @@ class XlaBackend(Backend):
         """
         check_process()
         checked = checked_options(self.config, options, self.device.platform)
-        closed = self.lowerings.close(program)
+        closed = with_broadcasts_in_loops(self.lowerings.close(program))
         check_offload([row.operation for row in program.instructions], self.device.platform)
         layout = _layout_in(options or {})
         if layout is not None:

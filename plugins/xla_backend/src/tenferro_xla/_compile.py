@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from os import cpu_count
 from typing import Any, NamedTuple
 from warnings import catch_warnings, filterwarnings
 
 from tenferro.backend.base import Backend
 from tenferro.computegraph import CompiledProgram
+from tenferro_xla._bodies import rewriting_bodies
 from tenferro_xla._checks import failure_of
 from tenferro_xla._device import device_name
 from tenferro_xla._errors import translated, unknown_option
@@ -31,6 +33,7 @@ from tenferro_xla._jax import (
 from tenferro_xla._operands import numpy_dtype
 from tenferro_xla._options import warn_dropped
 from tenferro_xla._policy import CompilePolicy
+from tenferro_xla._row_blocks import rewritten_as_body
 from tenferro_xla._segments import Segment, SegmentPlan
 from tenferro_xla._trace import SegmentFunction
 
@@ -104,6 +107,7 @@ class _Compiler:
         self.stated = policy.stated
         self.checks = policy.check_errors
         self.donated = policy.donated
+        self.rewrite = partial(rewritten_as_body, cache=policy.cache)
         self.device = device
 
     def compile(self, segment: Segment) -> Any:
@@ -114,7 +118,8 @@ class _Compiler:
             traced = SegmentFunction(
                 self.backend, self.program, segment, self.device.platform, self.checked(segment)
             )
-            lowered = self._lowered(traced, specs)
+            with rewriting_bodies(self.rewrite):
+                lowered = self._lowered(traced, specs)
             try:
                 return self._finish(lowered)
             except JaxRuntimeError as error:

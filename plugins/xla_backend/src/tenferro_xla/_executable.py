@@ -75,7 +75,9 @@ class XlaExecutable(Executable):
         self._whole = program
         if device.platform == "cpu" and not has_constraints(program):
             given = options.cache_bytes
-            program = with_row_blocks(program, cache_of_processors() if given is None else given)
+            cache = cache_of_processors() if given is None else given
+            self.policy = self.policy._replace(cache=cache)
+            program = with_row_blocks(program, cache)
         self.program = program
         self._literals = large_literals(program)
         held = frozenset(s for p in self._literals for s in program.instructions[p].outputs)
@@ -320,6 +322,9 @@ class XlaExecutable(Executable):
 
     # ---- telling ---------------------------------------------------------------------------------
 
+    def _described_blocks(self) -> list[str]:
+        return described_blocks(self.program, self.backend.lowerings, self.policy.cache)
+
     def explain(self) -> str:
         """Describe the segments of the program, its cost by XLA's own count, and the optimized
         HLO.
@@ -331,7 +336,7 @@ class XlaExecutable(Executable):
             f"xla: {len(self._whole)} equations in {len(steps)} segment(s), "
             f"{len(unique)} compiled, on {device_name(self.device)}, jax {VERSION}"
         ]
-        head += [f"  {text}" for text in described_blocks(self.program)]
+        head += [f"  {text}" for text in self._described_blocks()]
         foreign = self.backend.lowerings.foreign_in(self._whole)
         head += [f"  lowering of {text}" for text in foreign]
         for figure in ("flops", "transcendentals", "bytes accessed"):

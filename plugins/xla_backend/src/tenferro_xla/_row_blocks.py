@@ -22,10 +22,18 @@ from tenferro.backend.regions import in_order
 from tenferro.backend.row_blocks import Block, find_blocks, row_axis, size_of
 from tenferro.computegraph import PRIMARY, CompiledProgram, Operation, compile_program, from_rows
 from tenferro.primitives import Add, Aval, DebugCallback, HostCallback, Maximum, Minimum
+from tenferro_xla._bodies import OwnOperation
+from tenferro_xla._loop_constants import with_broadcasts_in_loops
 from tenferro_xla._operands import numpy_dtype
 from tenferro_xla.lowerings.control import of_program
 
-__all__ = ["RowBlocks", "cache_of_processors", "described_blocks", "with_row_blocks"]
+__all__ = [
+    "RowBlocks",
+    "cache_of_processors",
+    "described_blocks",
+    "rewritten_as_body",
+    "with_row_blocks",
+]
 
 #: Bytes of the cache of one processor: a usual second level, or a share of the third.
 _BYTES_PER_PROCESSOR = 1 << 21
@@ -41,7 +49,7 @@ _JOINS: dict[type, tuple[Callable[[Any, Any], Array], float, bool]] = {
 """The function that joins partial results, and the number and the bool that leave others as is."""
 
 
-class RowBlocks(Operation):
+class RowBlocks(OwnOperation):
     """Run a program for some rows at a time.
 
     parts     the program for a full block, and the one for the rows that are left, if any are
@@ -166,6 +174,11 @@ def with_row_blocks(program: CompiledProgram, cache: int) -> CompiledProgram:
     return _numbered(program, in_order(sorted(placed, key=lambda pair: pair[0])))
 
 
+def rewritten_as_body(program: CompiledProgram, cache: int) -> CompiledProgram:
+    """Return the body of a loop or branch with the rewrites that whole programs have."""
+    return with_row_blocks(with_broadcasts_in_loops(program), cache)
+
+
 def _pays(program: CompiledProgram, block: Block, cache: int) -> bool:
     """Return True if a block saves much, and more than it moves again (a layer's weights)."""
     if block.saved <= _MIN_CACHES_SAVED * cache:
@@ -205,9 +218,17 @@ def _numbered(program: CompiledProgram, units: Sequence[_Unit]) -> CompiledProgr
     return compile_program(from_rows(inputs, rows, [slots[i] for i in program.outputs], avals))
 
 
-def described_blocks(program: CompiledProgram) -> list[str]:
-    """Return one text for each block of a program."""
-    found = [node.operation for node in program.nodes if isinstance(node.operation, RowBlocks)]
-    return [
-        f"{len(op.parts[0])} equations run {op.rows} of {op.extent} rows at a time" for op in found
-    ]
+def described_blocks(program: CompiledProgram, table: LoweringTable, cache: int) -> list[str]:
+    """Return one text for each block of a program, and of the bodies of its loops and branches."""
+    found = []
+    for node in program.nodes:
+        op = node.operation
+        if isinstance(op, RowBlocks):
+            count = len(op.parts[0])
+            found.append(f"{count} equations run {op.rows} of {op.extent} rows at a time")
+        bodies: Sequence[tuple[str, Any]] = getattr(op, "bodies", ()) if cache else ()
+        for _, body in bodies:
+            inner = rewritten_as_body(table.close(compile_program(body.flat)), cache)
+            texts = described_blocks(inner, table, cache)
+            found += [f"{text}, in {op.name}" for text in texts]
+    return found

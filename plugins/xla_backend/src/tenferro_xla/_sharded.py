@@ -23,6 +23,7 @@ from tenferro.backend.timings import Timing, Timings
 from tenferro.computegraph import CompiledProgram, OperandError, check_operand_count
 from tenferro.primitives import Mesh, ShardingConstraint, ShardingSpec
 from tenferro_xla._agreement import Lines, Program, agree_on, digest_of
+from tenferro_xla._bodies import rewriting_bodies
 from tenferro_xla._collectives import collectives
 from tenferro_xla._compile import own_settings
 from tenferro_xla._device import device_name
@@ -44,6 +45,7 @@ from tenferro_xla._jax import (
     process_count,
     shape_dtype,
 )
+from tenferro_xla._loop_constants import with_broadcasts_in_loops
 from tenferro_xla._mesh import (
     device_mesh,
     in_force,
@@ -263,7 +265,8 @@ class ShardedExecutable(Executable):
         wanted = tuple([None if s is None else sharding_of(mesh, s) for s in stated])
         out = {} if all([s is None for s in stated]) else {"out_shardings": wanted}
         options = {"donate_argnums": self.layout.donated, **out}
-        return jit(whole, in_shardings=shardings, **options).lower(*specs)
+        with rewriting_bodies(with_broadcasts_in_loops):
+            return jit(whole, in_shardings=shardings, **options).lower(*specs)
 
     def _compile(self, lowered: Any) -> Any:
         try:

@@ -19,10 +19,10 @@ from tenferro.backend.lowering import check_result_count, key_of
 from tenferro.computegraph import CompiledProgram, Instruction
 from tenferro.primitives import Aval
 from tenferro_xla._batches import one_by_one, stacks
+from tenferro_xla._bodies import OwnOperation
 from tenferro_xla._checks import failure_of
 from tenferro_xla._operands import fits
 from tenferro_xla._platform import traced_for
-from tenferro_xla._row_blocks import RowBlocks
 from tenferro_xla._segments import Segment
 from tenferro_xla._signs import for_signs, nonnegative
 
@@ -81,7 +81,7 @@ class SegmentFunction:
 
     def _step(self, instruction: Instruction, slots: dict[int, Any], in_turn: bool) -> None:
         operation, inputs, outputs, *_ = instruction
-        if isinstance(operation, RowBlocks):
+        if isinstance(operation, OwnOperation):
             function: Any = operation.lowered(self.backend.lowerings)
         else:
             function = self.backend.lowerings.lookup(operation, self._avals(instruction))

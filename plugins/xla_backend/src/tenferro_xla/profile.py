@@ -57,6 +57,17 @@ _FACTORIZATIONS = (
     *("triangular_solve", "triangular_sylvester", "turn"),
 )
 _LONG_PROGRAMS = ("betainc_derivative", "gammainc_derivative", "matrix_function")
+#: Seconds that XLA compiles an equation, in units of 0.02 s, which an ordinary one takes. The time
+#: of its fusion grows with the square of the program: 200 equations of `betainc_derivative` in one
+#: program take 20 minutes, and 100 seconds one by one.
+_WEIGHTS = {
+    **dict.fromkeys(("betainc_derivative",), 60),
+    **dict.fromkeys(("betainc", "betaincc", "complex_erf", "complex_erfc", "wofz"), 40),
+    **dict.fromkeys(("gammainc_derivative", "random_log_gamma"), 30),
+    **dict.fromkeys(("bessel_k", "bessel_ke", "dawsn", "gammainc", "gammaincc"), 25),
+    **dict.fromkeys(("bessel_j", "bessel_y", "beta_density", "betaln"), 20),
+    **dict.fromkeys(("gamma_density", "gamma_moment", "polygamma_difference", "random_bits"), 10),
+}
 _NARROW_DTYPES = (
     *("bfloat16", "float16", "float32", "complex64", "int8", "int16", "int32"),
     *("uint8", "uint16", "uint32", "uint64"),
@@ -140,6 +151,7 @@ PROFILE = Profile(
         ("std::gamma_density", "float32"): _SERIES_OF_SINGLES,
     },
     slow=_SLOW,
+    weights={f"std::{name}": weight for name, weight in _WEIGHTS.items()},
     # Programs that rules make of primitives; values and adjoints judge the lowerings.
     slow_laws={
         *("batching", "complex step", "derivative", "double transpose", "linearity", "lowering"),

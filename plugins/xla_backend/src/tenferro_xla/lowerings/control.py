@@ -14,6 +14,7 @@ from jax import numpy as jnp
 from tenferro.backend.lowering import Lowerings, LoweringTable, takes_table
 from tenferro.computegraph import CompiledProgram, Fragment, compile_program
 from tenferro.primitives.control import Bound, Checkpoint, Scan, Switch, WhileLoop
+from tenferro_xla._bodies import OwnOperation, rewritten_body
 from tenferro_xla._signs import for_signs, nonnegative
 
 lowerings = Lowerings()
@@ -82,7 +83,7 @@ def bound(op: Bound, x: Array, ended: Array) -> Array:
 
 def as_function(body: Fragment, table: LoweringTable) -> Callable[..., list[Any]]:
     """Return a closed graph as a function that jax can trace."""
-    return of_program(table.close(compile_program(body.flat)), table)
+    return of_program(rewritten_body(table.close(compile_program(body.flat))), table)
 
 
 def of_program(program: CompiledProgram, table: LoweringTable) -> Callable[..., list[Any]]:
@@ -92,8 +93,11 @@ def of_program(program: CompiledProgram, table: LoweringTable) -> Callable[..., 
     def run(*operands: Any) -> list[Any]:
         slots: list[Any] = [*operands, *[None] * (program.slot_count - len(operands))]
         for row in program.instructions:
-            function = table.lookup(row.operation, [program.avals[i] for i in row.inputs])
-            function = for_signs(function, row, signs)
+            if isinstance(row.operation, OwnOperation):
+                function = row.operation.lowered(table)
+            else:
+                function = table.lookup(row.operation, [program.avals[i] for i in row.inputs])
+                function = for_signs(function, row, signs)
             found = function(row.operation, *[slots[i] for i in row.inputs])
             if len(row.outputs) == 1:
                 slots[row.outputs[0]] = found
