@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import tenferro as tn
 from tenferro import primitives as tp
 
 X = np.array([[[3, 1, 2], [4, 1, 5]], [[9, 2, 6], [5, 3, 5]]])
@@ -120,3 +121,39 @@ def test_the_first_nan_is_the_largest_and_the_smallest(check):
     x = np.array([1.0, np.nan, np.inf, -np.inf])
     for reduce in (tp.reduce_max, tp.reduce_min):
         check(lambda x, reduce=reduce: reduce(x, (0,)), [x], np.float64(np.nan))
+
+
+# shape, axes: short axes in the middle, together with the last one, and one whose extent is 1
+POOLED = [
+    ((40, 2, 3), (1,)), ((4, 5, 2, 5, 2, 6), (2, 4)), ((32, 2, 32, 2), (1, 3)),
+    ((40, 3, 8, 1), (1, 3)), ((40, 9, 2), (1,)), ((40, 10, 2), (1,)), ((40, 1, 2), (1,)),
+]  # fmt: skip
+
+
+POOLS = [(name, dtype) for name in ("max", "min") for dtype in ("float32", "int32", "bool")]
+POOLS += [("sum", dtype) for dtype in ("float16", "float64", "complex128", "int32")]
+
+
+@pytest.mark.parametrize("name, dtype", POOLS)
+@pytest.mark.parametrize("shape, axes", POOLED)
+def test_short_axes_in_the_middle(check, shape, axes, name, dtype):
+    """Whole numbers, which every order of the terms adds to the same; also of columns"""
+    x = (np.arange(np.prod(shape)) * 7 % 11 - 5).reshape(shape).astype(dtype)
+    expected = getattr(np, name)(x, axis=axes, **({"dtype": dtype} if name == "sum" else {}))
+    for y in (x, np.asfortranarray(x)):
+        check(lambda y: getattr(tp, f"reduce_{name}")(y, axes), [y], expected, rtol=0)
+
+
+@pytest.mark.parametrize("tile", [1, 50, 10_000])
+@pytest.mark.parametrize("shape, axes", POOLED)
+def test_short_axes_in_the_middle_of_tiles(shape, axes, tile):
+    """A sum and a maximum of a product, in regions of tiles that cut the first axis"""
+    x = np.cos(np.arange(np.prod(shape) * 12.0)).reshape(12 * shape[0], *shape[1:])
+
+    def pools(x):
+        y = x * (x + 1)
+        return np.sum(y, axis=axes), np.max(y, axis=axes)
+
+    found = tn.jit(pools, backend="numpy", options={"tile": tile})(x)
+    for result, need in zip(found, pools(x), strict=True):
+        np.testing.assert_allclose(result, need, rtol=1e-14, atol=1e-15)

@@ -1,13 +1,15 @@
 """Reductions at the end of a region: inside tiles, or over all axes that are divided into tiles.
 
 Partial results are joined in the order of the tiles, whichever thread found them. Short rows are
-summed by a product, and compared column by column. Read next: `kernels/region.py`.
+summed by a product, and compared column by column; short axes in the middle are joined slice by
+slice. Read next: `kernels/region.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import product
 from math import prod
 from typing import Any
 
@@ -16,10 +18,15 @@ import numpy as np
 from tenferro.backend.extend import NamedTuple
 from tenferro_numpy.machine.tile_size import SHRINKS, Index, tiled_axis
 
-__all__ = ["Across", "Fold", "Within", "can_fold", "folding", "reduced", "row_length", "rows_of"]
+__all__ = [
+    "Across", "Fold", "Within", "can_fold", "folding", "is_by_slices", "reduce_by_slices", "reduced",
+    "row_length", "rows_of",
+]  # fmt: skip
 
 _MAX_TERMS_FOR_PRODUCT = 256  # terms of a row that a product sums faster than a reduction
 _MAX_ELEMENTS_FOR_COLUMNS = 32  # elements of a row whose largest is found faster among columns
+_MAX_SLICES = 9  # slices of a reduction that are joined one by one
+_MAX_RUN_FOR_SLICES = 64  # elements after the last reduced axis, which `reduce` takes at once
 
 
 class Fold(NamedTuple):
@@ -76,6 +83,8 @@ def reduced(
     length = row_length(x.shape[1:], tuple([axis - 1 for axis in axes]))
     by_rows = rows_of(function, length, dtype)
     if by_rows is None:
+        if x.dtype == dtype and is_by_slices(function, x.shape, axes, dtype):
+            return reduce_by_slices(function, x, axes, out)
         return function.reduce(x, axes, dtype, out)
     if out is None:
         out = np.empty(x.shape[: x.ndim - len(axes)], dtype)
@@ -115,6 +124,41 @@ def rows_of(
     if function in (np.maximum, np.minimum) and 1 < length <= _MAX_ELEMENTS_FOR_COLUMNS:
         return lambda x, out: function.reduce(np.ascontiguousarray(x.T), 0, None, out)
     return None
+
+
+_JOINED_BY_SLICES = frozenset((np.add, np.multiply, np.maximum, np.minimum))
+
+
+@lru_cache(maxsize=256)
+def is_by_slices(
+    function: np.ufunc, shape: tuple[int, ...], axes: tuple[int, ...], dtype: np.dtype[Any]
+) -> bool:
+    """Return True if short axes, not only the last ones, are reduced faster slice by slice.
+
+    `reduce` costs 25 to 100 ns for each run of elements after the last reduced axis. It adds
+    numbers of half precision in a larger one.
+    """
+    if function not in _JOINED_BY_SLICES or dtype.char in "?e" or 0 in axes or 0 in shape:
+        return False
+    if row_length(shape[1:], tuple([axis - 1 for axis in axes])):
+        return False
+    is_short = 1 < prod([shape[axis] for axis in axes]) <= _MAX_SLICES
+    return is_short and prod(shape[max(axes) + 1 :]) <= _MAX_RUN_FOR_SLICES
+
+
+def reduce_by_slices(function: np.ufunc, x: Any, axes: Sequence[int], out: Any = None) -> Any:
+    """`function.reduce`, by a call for each slice but the first, in the order of memory."""
+    index: list[Any] = [slice(None)] * x.ndim
+    result = None
+    for places in product(*[range(x.shape[axis]) for axis in axes]):
+        for axis, place in zip(axes, places, strict=True):
+            index[axis] = place
+        part = x[tuple(index)]
+        if result is None:
+            result = part
+        else:
+            result = out = function(result, part, out=out)
+    return result
 
 
 def folding(fold: Fold, shape: tuple[int, ...], axis: int) -> Within | Across:
