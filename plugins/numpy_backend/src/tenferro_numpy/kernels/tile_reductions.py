@@ -19,8 +19,8 @@ from tenferro.backend.extend import NamedTuple
 from tenferro_numpy.machine.tile_size import SHRINKS, Index, tiled_axis
 
 __all__ = [
-    "Across", "Fold", "Within", "can_fold", "folding", "is_by_slices", "reduce_by_slices", "reduced",
-    "row_length", "rows_of",
+    "Across", "Fold", "Within", "can_fold", "folding", "is_by_slices", "reduce_by_slices",
+    "reduced", "row_length", "rows_of",
 ]  # fmt: skip
 
 _MAX_TERMS_FOR_PRODUCT = 256  # terms of a row that a product sums faster than a reduction
