@@ -10,6 +10,7 @@ from tenferro.passes import optimized
 from tenferro.primitives.arithmetic import Add, Div, Mul, Neg, Sub
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.elementwise import Exp
+from tenferro.primitives.reduction import ReduceSum
 from tenferro.primitives.structural import Concatenate, Pad, Slice
 
 x, y, u = value("x", shape=(5,)), value("y", shape=(5,)), value("u", shape=(3,))
@@ -130,6 +131,10 @@ KEPT = {
     "padded with ones": apply(Mul(), padded(filler=1.0), y),
     "cropped": apply(Mul(), padded(value("c", shape=(6,)), low=-1, high=0), y),
     "divides": apply(Div(), y, padded()),
+    "a sum of values: of -0 alone it is -0": apply(ReduceSum((0,)), padded(role=PRIMARY)),
+    "a sum of what is cropped": apply(
+        ReduceSum((0,)), padded(value("d", shape=(6,)), low=-1, high=0)
+    ),
 }
 
 
@@ -171,3 +176,29 @@ def test_nothing_is_multiplied_that_is_cut_off(way):
     sizes = largest(way)
     assert sizes
     assert max(sizes) <= 8
+
+
+# ---- sums over padded axes -----------------------------------------------------------------------
+
+
+def sum_of_padded_rows(low, high, axes):
+    rows = value("rows", shape=(2, 3))
+    made = derive(Pad(low, high, (0, 0)), (rows, constant(0.0)), FLOW)[0]
+    return after(ONLY, apply(ReduceSum(axes), made), inputs=[rows])
+
+
+def test_a_sum_over_padded_axes_reads_what_was_padded():
+    assert (
+        sum_of_padded_rows((1, 0), (2, 4), (0, 1)) == "%1 = reduce_sum[axes=(0, 1)] %0; return %1"
+    )
+
+
+def test_paddings_of_other_axes_stay_around_the_sum():
+    assert sum_of_padded_rows((1, 2), (0, 0), (0,)) == (
+        "%1 = constant[value=0.0, dtype=f64, shape=()]; %2 = reduce_sum[axes=(0,)] %0; "
+        "%3 = pad[low=(2,), high=(0,), interior=(0,)] %2 %1; return %3"
+    )
+
+
+def test_a_sum_along_another_axis_reads_the_padding():
+    assert "pad" in sum_of_padded_rows((0, 2), (0, 0), (0,)).partition("reduce_sum")[0]

@@ -18,6 +18,7 @@ from tenferro.passes._rules import PassRules
 from tenferro.primitives._primitive import pointwise
 from tenferro.primitives.arithmetic import Add, Div, Mul, Neg, Sub
 from tenferro.primitives.constants import Constant
+from tenferro.primitives.reduction import ReduceSum
 from tenferro.primitives.structural import BroadcastInDim, Concatenate, Pad, Slice
 
 WINDOWS = PassRules("windows")
@@ -103,6 +104,24 @@ def _sum(rw: Rewriter, op: Add | Sub, operands: _Operands) -> int | None:
     if first is None or not alike or not (_is_padded_flow(rw, x) and _is_padded_flow(rw, y)):
         return None
     return _in_window(rw, op, x, operands)
+
+
+@WINDOWS.of(ReduceSum, reads=[Pad])
+def _sum_over_padding(rw: Rewriter, op: ReduceSum, operands: _Operands) -> int | None:
+    """Σ pad(u) = pad(Σ u), where u carries a derivative and is padded along a summed axis."""
+    (x,) = operands
+    if not _is_padded_flow(rw, x):
+        return None
+    pad: Any = rw.operations[x]
+    source, filler = rw.operands[x]
+    paddings = list(zip(pad.low, pad.high, pad.interior, strict=True))
+    if not any([any(paddings[axis]) for axis in op.axes]):
+        return None
+    kept = [padding for axis, padding in enumerate(paddings) if axis not in op.axes]
+    total = rw.emit(op, source)
+    if not any([any(padding) for padding in kept]):
+        return total
+    return rw.emit(Pad(*map(tuple, zip(*kept, strict=True))), total, filler)
 
 
 def _is_padded_flow(rw: Rewriter, value: int) -> bool:
