@@ -76,6 +76,15 @@ def test_a_process_that_dies_is_an_error_in_the_others(tmp_path):
     assert "process 0 leaves: process 1 died" in complaint
 
 
+def test_the_death_of_process_0_is_an_error_in_the_others(tmp_path):
+    """Two others have the time to save what they have"""
+    (dead, *_), *others = run("dead_first", 3, tmp_path)
+    assert dead == -signal.SIGKILL
+    for code, printed, complaint in others:
+        assert "dead: (0,) xla: process 0 died or left; what process" in printed, complaint
+        assert (code, "leaves: process 0 died" in complaint) == (1, True), complaint
+
+
 def test_an_exception_in_one_process_ends_all_of_them(tmp_path):
     """Process 0, whose service connects them, leaves last; what it calls alone is refused before"""
     (code, _, traceback), (other, printed, complaint) = run("raising", 2, tmp_path)

@@ -3,13 +3,14 @@
 JAX's own exit waits five minutes for the others, which may wait for this process in an exchange,
 and then aborts all. So a process says first that it ends, and how. If all have ended in order, JAX
 goes on. Otherwise this process leaves without the others, with exit status 1. Process 0 leaves
-last, because the service that connects all is in it. Read next: ``_processes.py``.
+last, because the service that connects all may be in it. Read next: ``_processes.py``.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from time import monotonic, sleep
 from typing import NoReturn
 
@@ -28,20 +29,24 @@ def remember_exception() -> None:
     _exception_before = getattr(sys, "last_value", None)
 
 
-def leave_at_exit() -> None:
-    """Leave in order if all processes end in order; else end this one without JAX's own exit."""
+def leave_at_exit(end_service: Callable[[], None]) -> None:
+    """Leave in order if all processes end in order; else end this one without JAX's own exit.
+
+    ``end_service`` is called where no other process needs the service any more.
+    """
     exception = _ending_exception()
     try:
         publish_end(exception)
         trouble = "" if exception is not None else wait_for_ends()
     except JaxRuntimeError as error:
-        trouble = f"the service in process 0 is gone: {str(error).partition(chr(10))[0]:.200}"
+        trouble = f"the service that connects them is gone: {str(error).partition(chr(10))[0]:.200}"
     if exception is None and not trouble:
         end_watch()
+        end_service()
         return
     if trouble:
         print(f"tenferro: process {process_index()} leaves: {trouble}", file=sys.stderr)
-    _leave_now()
+    _leave_now(end_service)
 
 
 def wait_for_ends() -> str:
@@ -81,11 +86,12 @@ def _ending_exception() -> BaseException | None:
     return None if is_interactive or found is _exception_before else found
 
 
-def _leave_now() -> NoReturn:
+def _leave_now(end_service: Callable[[], None]) -> NoReturn:
     """End this process; process 0 gives the others time to save what they have."""
     try:
         if process_index() == 0:
             _let_others_leave()
+            end_service()
         else:
             publish_left()
     except JaxRuntimeError:

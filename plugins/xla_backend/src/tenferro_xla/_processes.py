@@ -6,6 +6,7 @@ Must be imported before JAX has started its devices, and starts none. Read next:
 from __future__ import annotations
 
 import atexit
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -15,11 +16,17 @@ from tenferro.backend.sharding import Processes
 from tenferro_xla._exchange import exchange, next_number, set_wait
 from tenferro_xla._leaving import leave_at_exit, leave_in_order, remember_exception
 from tenferro_xla._rendezvous import meet, not_connected
+from tenferro_xla._service import Service, start_service
 from tenferro_xla._watch import begin_watch
+
+_BIND_ADDRESS = "JAX_COORDINATOR_BIND_ADDRESS"
+_NOWHERE = "127.0.0.1:0"  # where JAX's own service runs unused, at a port that the system chooses
 
 
 class XlaProcesses(Processes):
     """JAX's processes."""
+
+    _service: Service | None = None  # of process 0
 
     def connect(
         self,
@@ -41,6 +48,12 @@ class XlaProcesses(Processes):
         if is_stated:
             meet(address, count, index, start_seconds)
         settings = {"cluster_detection_method": "deactivate"} if is_stated else {}
+        if is_stated and index == 0 and _BIND_ADDRESS not in os.environ:
+            assert address is not None
+            assert count is not None
+            self._service = start_service(address, count, heartbeat_seconds, start_seconds)
+            if self._service is not None:
+                settings["coordinator_bind_address"] = _NOWHERE
         try:
             with _without_preemption_service():
                 jax.distributed.initialize(
@@ -57,7 +70,7 @@ class XlaProcesses(Processes):
         set_wait(wait_seconds)
         begin_watch(heartbeat_seconds)
         remember_exception()
-        atexit.register(leave_at_exit)  # runs before JAX leaves, which was registered earlier
+        atexit.register(self._leave_at_exit)  # runs before JAX leaves, which was registered earlier
 
     def disconnect(self) -> None:
         """Leave when all others want to.
@@ -66,8 +79,16 @@ class XlaProcesses(Processes):
         """
         if jax.distributed.is_initialized():
             leave_in_order()
-            atexit.unregister(leave_at_exit)
+            atexit.unregister(self._leave_at_exit)
+            self._end_service()
         jax.distributed.shutdown()  # type: ignore[no-untyped-call]
+
+    def _leave_at_exit(self) -> None:
+        leave_at_exit(self._end_service)
+
+    def _end_service(self) -> None:
+        if self._service is not None:
+            self._service.leave_in_order()
 
     @property
     def index(self) -> int:

@@ -5,8 +5,9 @@ ends the others, without an exception, ``heartbeat_seconds`` after the last sign
 process writes a sign of life of its own more often, a thread reads those of the others, and a
 process that waits for results looks whether all are alive: it raises after half of that time, and
 has the other half to save what it has. A process that ends with an exception, or in order, says so
-itself, and the others learn it at once. The service runs in process 0; with that process it dies,
-and the runtime ends the others at once. Read next: ``_exchange.py``.
+itself, and the others learn it at once. Where a cluster's system started the processes, JAX's
+service runs in process 0, and the runtime ends the others at once with that one; else see
+``_service.py``. Read next: ``_exchange.py``.
 """
 
 from __future__ import annotations

@@ -169,6 +169,20 @@ def dead():
     print("dead:", error.processes, str(error).splitlines()[0])
 
 
+def dead_first():
+    """Process 0 is killed: the service that connects all is not in it"""
+    connect(heartbeat_seconds=20)
+    mesh = tn.mesh({"data": DEVICES})
+    x = tn.from_local(np.ones((2, 3)), mesh, ("data", None))
+    f = tn.jit(lambda x: np.sum(x**2), backend="xla", mesh=mesh, out_shardings=())
+    assert float(f(x)) == 6.0 * processes
+    if process == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    error = refused(tn.ProcessError, lambda: [float(f(x)) for _ in range(1_000_000)])
+    assert error.processes == (0,)
+    print("dead:", error.processes, str(error).splitlines()[0])
+
+
 def raising():
     connect(heartbeat_seconds=600)
     mesh = tn.mesh({"data": DEVICES})
@@ -197,4 +211,4 @@ def unfit():
     print("refused")
 
 
-{f.__name__: f for f in (laws, different, absent, dead, raising, unfit)}[scenario]()
+{f.__name__: f for f in (laws, different, absent, dead, dead_first, raising, unfit)}[scenario]()
