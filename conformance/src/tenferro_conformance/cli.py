@@ -108,24 +108,23 @@ def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
 
     words = command_words(_repeated(arguments))  # before plugins are loaded by variables
     load_also(arguments.plugin)
-    with tempfile.TemporaryDirectory() as root:
-        fixed = [*suite_arguments(Path(root)), *rest, *forwarded(vars(arguments))]
-        return run_children(
-            resolve_names(arguments.backend),
-            lambda name, report: [
-                *fixed,
-                f"--tenferro-backend={name}",
-                f"--tenferro-report={report}",
-            ],
-            require=arguments.require,
-            report=arguments.report,
-            chosen=arguments.backend,
-            isolated=True,
-            jobs=arguments.jobs or os.cpu_count() or 1,
-            laws=arguments.laws,
-            collect_only=not _COLLECT_ONLY.isdisjoint(rest),
-            words=words,
-        )
+    fixed = [*suite_arguments(), *rest, *forwarded(vars(arguments))]
+    return run_children(
+        resolve_names(arguments.backend),
+        lambda name, report: [
+            *fixed,
+            f"--tenferro-backend={name}",
+            f"--tenferro-report={report}",
+        ],
+        require=arguments.require,
+        report=arguments.report,
+        chosen=arguments.backend,
+        isolated=True,
+        jobs=arguments.jobs or os.cpu_count() or 1,
+        laws=arguments.laws,
+        collect_only=not _COLLECT_ONLY.isdisjoint(rest),
+        words=words,
+    )
 
 
 def _repeated(arguments: argparse.Namespace) -> list[str]:

@@ -28,10 +28,13 @@ SUITE = Path(__file__).parents[1] / "suite"
 _BROKEN = 3  # pytest's exit codes from here on mean that the run itself did not work
 
 
-def suite_arguments(root: Path) -> list[str]:
-    """Return pytest arguments that make the suite independent of its caller."""
+def suite_arguments() -> list[str]:
+    """Return pytest arguments that make the suite independent of its caller.
+
+    The root is the folder of the suite: pytest prints a failure as a path from here to there.
+    """
     return [
-        "-c", str(SUITE / "suite.ini"), "--rootdir", str(root), "--confcutdir", str(SUITE),
+        "-c", str(SUITE / "suite.ini"), "--rootdir", str(SUITE), "--confcutdir", str(SUITE),
         "-p", "no:cacheprovider", "-p", "no:hypothesispytest",
         "--pyargs", "tenferro_conformance.suite",
     ]  # fmt: skip
