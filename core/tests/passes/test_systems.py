@@ -8,7 +8,12 @@ from tenferro.primitives.arithmetic import Add, Mul, Neg, Sub
 from tenferro.primitives.comparison import Ge, Gt, Select
 from tenferro.primitives.constants import Constant, Iota
 from tenferro.primitives.indexing import ScatterAdd
-from tenferro.primitives.linalg.cholesky import Cholesky, CholeskyCotangent, CholeskyTangent
+from tenferro.primitives.linalg.cholesky import (
+    Cholesky,
+    CholeskyCotangent,
+    CholeskyDiagonalCotangent,
+    CholeskyTangent,
+)
 from tenferro.primitives.linalg.linear_solve import LinearSolve
 from tenferro.primitives.linalg.lu import Lu
 from tenferro.primitives.linalg.triangular_solve import TriangularSolve
@@ -50,7 +55,12 @@ def general(matrix, rhs, adjoint=False):
 
 
 def alone(cls):
-    """A backend that adds nothing to the cotangent of a Cholesky factor."""
+    """A backend that knows no cotangent of a Cholesky factor but the adjoint of the tangent."""
+    return cls not in (CholeskyCotangent, CholeskyDiagonalCotangent)
+
+
+def of_diagonals(cls):
+    """A backend that knows the cotangent of a Cholesky factor by its diagonal."""
     return cls is not CholeskyCotangent
 
 
@@ -174,11 +184,21 @@ def test_what_is_scattered_into_it_is_apart():
     assert found[-1] == "add"
 
 
+def flat_diagonal(interior, filling):
+    """A vector in one row of numbers that are N² together."""
+    number = apply(Constant(filling, "f64", ()))
+    high = N * N - N - (N - 1) * interior
+    return apply(Pad((0,), (high,), (interior,)), value("d", shape=(N,)), number)
+
+
+def diagonal(interior, filling=0.0):
+    """The same as a matrix, of which the vector is the diagonal if the interior is N."""
+    return apply(Reshape((N, N)), flat_diagonal(interior, filling))
+
+
 def padded(ct):
     """The cotangent of a diagonal as a slice, added to another one in one row."""
-    zero = apply(Constant(0.0, "f64", ()))
-    diagonal = apply(Pad((0,), (0,), (N,)), value("d", shape=(N,)), zero)
-    flat = apply(Add(), diagonal, apply(Reshape((N * N,)), ct))
+    flat = apply(Add(), flat_diagonal(N, 0.0), apply(Reshape((N * N,)), ct))
     return apply(Reshape((N, N)), flat)
 
 
@@ -187,6 +207,24 @@ def test_what_is_padded_into_it_is_apart():
     assert [found.count(name) for name in ("cholesky_tangent", "pad")] == [1, 1]
     assert found.index("pad") < found.index("cholesky_tangent")
     assert found[-1] == "add"
+
+
+DIAGONALS = {
+    "alone": (diagonal(N), True),
+    "beside a quadratic form": (padded(lower(SQUARES["wzᵀ"])), True),
+    "around other numbers": (diagonal(N, filling=1.0), False),
+    "beside the diagonal": (diagonal(N - 1), False),
+    "of a dense matrix": (a, False),
+}
+
+
+@pytest.mark.parametrize("name", DIAGONALS)
+def test_the_cotangent_of_a_diagonal_is_a_vector(name):
+    ct, holds = DIAGONALS[name]
+    found = names(cotangent(ct), can=of_diagonals)
+    assert ("cholesky_diagonal_cotangent" in found) is holds
+    assert ("cholesky_tangent" in found) is not holds
+    assert "cholesky_tangent" in names(cotangent(ct, adjoint=False), can=of_diagonals)
 
 
 RESTS = {

@@ -4,7 +4,7 @@ A system whose right-hand sides are an outer product has one: a⁻¹(u vᵀ) = (
 number before a right-hand side goes behind the solution, if that is there without it. A system with
 a Cholesky factor is triangular and needs no LU factors. In the cotangent of a Cholesky factor,
 w zᵀ with w = L⁻ᵀ z, which a quadratic form zᵀ z = yᵀ (L Lᵀ)⁻¹ y brings, gives ½ w wᵀ; what is left
-besides is the sparse cotangent of the diagonal. Results agree to rounding.
+besides is the sparse cotangent of the diagonal, a vector. Results agree to rounding.
 Linear algebra is named by keys, so that its modules load with programs that use it.
 Read next: ``../_outer_products.py``.
 """
@@ -166,10 +166,36 @@ def _of_quadratic_form(rw: Rewriter, op: Any, operands: _Operands) -> int | None
     return _sum(rw, [*parts, _halved_below(rw, _sum(rw, [pair.emit(rw) for pair in outer]))])
 
 
+@SYSTEMS.where(_named("std::cholesky_tangent"))
+def _of_diagonal(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
+    """Name the cotangent of a diagonal, where a backend makes use of it."""
+    factor, ct = operands
+    cls = import_module("tenferro.primitives.linalg.cholesky").CholeskyDiagonalCotangent
+    if not op.adjoint or not rw.avals[ct].dtype.is_float or not rw.can(cls):
+        return None
+    diagonal = _diagonal_of(rw, ct)
+    return None if diagonal is None else rw.emit(cls(), factor, diagonal)
+
+
+def _diagonal_of(rw: Rewriter, matrix: int) -> int | None:
+    """Return the diagonal of a square matrix that is padded from it, of at least two rows."""
+    size = rw.avals[matrix].shape[-1]
+    pad: Any = rw.operations[flat := _inside(rw, matrix)]
+    if not isinstance(pad, Pad) or rw.avals[flat].shape != (size * size,) or size < 2:
+        return None
+    inner, filling = rw.operands[flat]
+    is_diagonal = (pad.low, pad.high, pad.interior) == ((0,), (0,), (size,))
+    return inner if is_diagonal and constant_of(rw, filling) == 0 else None
+
+
+def _inside(rw: Rewriter, value: int) -> int:
+    """Return what a value is a reshape of."""
+    return rw.operands[value][0] if made_by(rw, value, Reshape) else value
+
+
 def _is_sparse(rw: Rewriter, term: int) -> bool:
     """Return True for what is scattered, or padded to a matrix."""
-    if made_by(rw, term, Reshape):
-        (term,) = rw.operands[term]
+    term = _inside(rw, term)
     return made_by(rw, term, ScatterAdd) is not None or made_by(rw, term, Pad) is not None
 
 
@@ -199,7 +225,7 @@ def _terms(rw: Rewriter, value: int) -> list[tuple[int, bool]]:
 
 def _summed_in_another_shape(rw: Rewriter, value: int) -> tuple[type, list[int]] | None:
     """Return the sum or difference of matrices that a reshape gives, and the matrices."""
-    (inner,) = rw.operands[value] if made_by(rw, value, Reshape) else (value,)
+    inner = _inside(rw, value)
     kind, shape = type(rw.operations[inner]), rw.avals[value].shape
     if inner == value or kind not in (Add, Sub):
         return None

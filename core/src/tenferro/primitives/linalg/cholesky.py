@@ -108,6 +108,20 @@ class CholeskyCotangent(Mixed):
         return x
 
 
+class CholeskyDiagonalCotangent(Mixed):
+    """The adjoint of ``CholeskyTangent`` at diag(x), for real numbers: Φ(L⁻ᵀ diag(x L_ii) L⁻¹)
+
+    As of the logarithm of a determinant. Graph passes emit it, as they do ``CholeskyCotangent``.
+    factor: [n, n], x: [n]
+    """
+
+    key = "std::cholesky_diagonal_cotangent"
+    linear = ()
+
+    def abstract_eval(self, factor: Aval, x: Aval) -> Aval:
+        return factor
+
+
 def _between(factor: Handle, x: Handle) -> Handle:
     """L⁻¹ x L⁻ᴴ."""
     left = triangular_solve(factor, x)
