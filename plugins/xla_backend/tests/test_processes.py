@@ -44,6 +44,7 @@ def finished(scenario, processes, folder):
     """What each process printed last; all must have ended well."""
     found = run(scenario, processes, folder)
     assert [code for code, *_ in found] == [0] * processes, found
+    assert not any("Traceback" in complaint for *_, complaint in found), found
     return [printed.strip().splitlines()[-1] for _, printed, _ in found]
 
 

@@ -21,12 +21,11 @@ from tenferro_xla._watch import begin_watch
 
 _BIND_ADDRESS = "JAX_COORDINATOR_BIND_ADDRESS"
 _NOWHERE = "127.0.0.1:0"  # where JAX's own service runs unused, at a port that the system chooses
+_service: Service | None = None  # of process 0; each ``XlaProcesses`` is of one call
 
 
 class XlaProcesses(Processes):
     """JAX's processes."""
-
-    _service: Service | None = None  # of process 0
 
     def connect(
         self,
@@ -42,6 +41,7 @@ class XlaProcesses(Processes):
 
         That search asks the network for services of clouds, which takes minutes where none answers.
         """
+        global _service
         if jax.distributed.is_initialized():
             raise not_connected("it is connected already", "leave the second call out")
         is_stated = None not in (address, count, index)
@@ -51,8 +51,8 @@ class XlaProcesses(Processes):
         if is_stated and index == 0 and _BIND_ADDRESS not in os.environ:
             assert address is not None
             assert count is not None
-            self._service = start_service(address, count, heartbeat_seconds, start_seconds)
-            if self._service is not None:
+            _service = start_service(address, count, heartbeat_seconds, start_seconds)
+            if _service is not None:
                 settings["coordinator_bind_address"] = _NOWHERE
         try:
             with _without_preemption_service():
@@ -65,12 +65,13 @@ class XlaProcesses(Processes):
                     **settings,  # type: ignore[arg-type]
                 )
         except (RuntimeError, ValueError, TypeError) as error:
+            _end_service()
             text = str(error).strip().partition("\n")[0]
             raise not_connected(text[:300], _hint(text)) from error
         set_wait(wait_seconds)
         begin_watch(heartbeat_seconds)
         remember_exception()
-        atexit.register(self._leave_at_exit)  # runs before JAX leaves, which was registered earlier
+        atexit.register(_leave_at_exit)  # runs before JAX leaves, which was registered earlier
 
     def disconnect(self) -> None:
         """Leave when all others want to.
@@ -79,16 +80,9 @@ class XlaProcesses(Processes):
         """
         if jax.distributed.is_initialized():
             leave_in_order()
-            atexit.unregister(self._leave_at_exit)
-            self._end_service()
+            atexit.unregister(_leave_at_exit)
+            _end_service()
         jax.distributed.shutdown()  # type: ignore[no-untyped-call]
-
-    def _leave_at_exit(self) -> None:
-        leave_at_exit(self._end_service)
-
-    def _end_service(self) -> None:
-        if self._service is not None:
-            self._service.leave_in_order()
 
     @property
     def index(self) -> int:
@@ -104,6 +98,15 @@ class XlaProcesses(Processes):
         """Wait for all others at the n-th meeting point."""
         if self.count > 1:
             exchange("meeting", next_number("meeting"), what, what)
+
+
+def _leave_at_exit() -> None:
+    leave_at_exit(_end_service)
+
+
+def _end_service() -> None:
+    if _service is not None:
+        _service.leave_in_order()
 
 
 @contextmanager

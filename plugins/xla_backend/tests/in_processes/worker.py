@@ -208,6 +208,7 @@ def unfit():
     assert "without a device" in str(error)
     error = refused(tn.ProcessError, connect)
     assert "connected already" in str(error)
+    tn.distributed.shutdown()
     print("refused")
 
 
