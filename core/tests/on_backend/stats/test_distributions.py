@@ -51,6 +51,48 @@ def test_values_are_those_of_mpmath(row, form):
     np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-300)
 
 
+def _gamma_tails(x, a):
+    if x < a:
+        return (tail := mp.gammainc(a, 0, x, regularized=True)), 1 - tail
+    return 1 - (tail := mp.gammainc(a, x, mp.inf, regularized=True)), tail
+
+
+def _beta_tails(x, a, b):
+    return mp.betainc(a, b, 0, x, regularized=True), mp.betainc(b, a, 0, 1 - x, regularized=True)
+
+
+def _t_tails(x, df):
+    tail = mp.betainc(df / 2, 0.5, 0, df / (df + x * x), regularized=True) / 2
+    return (tail, 1 - tail) if x < 0 else (1 - tail, tail)
+
+
+LARGE = {  # points and parameters, the tails in mpmath
+    "gamma": ([(9.95e5, 1e6), (9.63e5, 1e6), (1.005e6, 1e6), (1.038e6, 1e6), (5798.2, 4000.0)],
+              _gamma_tails),
+    "beta": ([(3.5196e-7, 3.0, 1e7), (2.1342e-6, 20.0, 1e7), (1e-20, 0.5, 0.5),
+              (0.9999, 1e5, 0.05)], _beta_tails),
+    "t": ([(1e200, 0.01), (-1e200, 0.01), (1e8, 1.0), (-9.0, 1e4), (3.0, 1e4)], _t_tails),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_tails_at_large_shapes_are_those_of_mpmath(name):
+    """F, 1 - F and their logarithms to 1e-12, also where SciPy's P(a, x) has lost its digits"""
+    points, tails = LARGE[name]
+    at = np.array(points).T
+    with mp.workdps(60):
+        lower, upper = zip(*[tails(*map(mp.mpf, each)) for each in points], strict=True)
+        want = {
+            "cdf": lower,
+            "sf": upper,
+            "logcdf": [log_of(*each) for each in zip(lower, upper, strict=True)],
+            "logsf": [log_of(*each) for each in zip(upper, lower, strict=True)],
+        }
+    for form, values in want.items():
+        got = ours(name, form)(*at)
+        np.testing.assert_allclose(got, np.array(values, float), rtol=1e-12, atol=1e-300)
+
+
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", NAMES)
 def test_location_and_scale_broadcast_as_in_scipy(name, form):
