@@ -8,6 +8,8 @@ from tenferro.computegraph import derive
 from tenferro.computegraph._roles import PRIMARY, Linearized
 from tenferro.passes import optimized
 from tenferro.primitives.arithmetic import Add, Div, Mul, Neg, Sub
+from tenferro.primitives.comparison import Select
+from tenferro.primitives.complex import Complex
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.elementwise import Exp
 from tenferro.primitives.reduction import ReduceSum
@@ -202,3 +204,54 @@ def test_paddings_of_other_axes_stay_around_the_sum():
 
 def test_a_sum_along_another_axis_reads_the_padding():
     assert "pad" in sum_of_padded_rows((0, 2), (0, 0), (0,)).partition("reduce_sum")[0]
+
+
+# ---- sums of derivatives that are zero where the other is not -----------------------------------
+
+mask, other = value("mask", "bool", shape=(3,)), value("other", "bool", shape=(3,))
+v = value("v", shape=(3,))
+ZEROS = constant(0.0, (3,))
+
+
+def branch(*operands, role=None):
+    flows = tuple([operand in (u, v) for operand in operands])
+    return derive(Select(), operands, role or Linearized(flows, True))[0]
+
+
+def part(*operands, role=None):
+    flows = tuple([operand in (u, v) for operand in operands])
+    return derive(Complex(), operands, role or Linearized(flows, True))[0]
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize(
+    "parts, want",
+    [
+        ((branch(mask, u, ZEROS), branch(mask, ZEROS, v)), "%3 = select %0 %1 %2; return %3"),
+        ((branch(mask, u, ZEROS), branch(mask, ZEROS, u)), "return %1"),
+        ((part(u, ZEROS), part(ZEROS, v)), "%3 = complex %1 %2; return %3"),
+    ],
+    ids=["two branches", "one derivative in both branches", "a real and an imaginary part"],
+)
+def test_derivatives_of_two_parts_become_one(parts, want, swapped):
+    made = apply(Add(), *(parts[::-1] if swapped else parts))
+    assert after(ONLY, made, inputs=[mask, u, v]) == want
+
+
+APART = {
+    "other masks": (branch(mask, u, ZEROS), branch(other, ZEROS, v)),
+    "the same branch": (branch(mask, u, ZEROS), branch(mask, v, ZEROS)),
+    "no zero": (branch(mask, u, v), branch(mask, ZEROS, v)),
+    "values: -0 + 0 is 0": (
+        branch(mask, u, ZEROS, role=PRIMARY),
+        branch(mask, ZEROS, v, role=PRIMARY),
+    ),
+    "parts of values": (part(u, ZEROS, role=PRIMARY), part(ZEROS, v, role=PRIMARY)),
+    "two real parts": (part(u, ZEROS), part(v, ZEROS)),
+}
+
+
+@pytest.mark.parametrize("parts", APART.values(), ids=APART)
+def test_other_sums_of_derivatives_stay(parts):
+    graph = graph_of(apply(Add(), *parts))
+    assert optimized(graph, ONLY)[0] is graph

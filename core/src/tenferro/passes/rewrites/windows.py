@@ -4,7 +4,9 @@ A slice of an operation on elements is the operation on slices, where nothing el
 What a derivative pads with zeros, as that of a slice does, stays so where it is multiplied: the
 product is computed in the window and padded then. A zero that a derivative is padded with says
 that nothing flows there, so it stays 0 where the other factor is inf or nan, as it would if the
-function had been written with the slice first. All else is exact.
+function had been written with the slice first. Where the derivatives of two branches, or of a real
+and an imaginary part, are added, one choice or one complex number is made of both. All else is
+exact.
 Read next: ``moves.py``, ``broadcasts.py``.
 """
 
@@ -17,6 +19,8 @@ from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import PassRules
 from tenferro.primitives._primitive import pointwise
 from tenferro.primitives.arithmetic import Add, Div, Mul, Neg, Sub
+from tenferro.primitives.comparison import Select
+from tenferro.primitives.complex import Complex
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.reduction import ReduceSum
 from tenferro.primitives.structural import BroadcastInDim, Concatenate, Pad, Slice
@@ -191,3 +195,34 @@ def _slice_of_padding(rw: Rewriter, op: Slice, operands: _Operands) -> int | Non
         high.append(last - before - end)
     cut = rw.emit(Slice(tuple(start), tuple(limit), op.strides), source)
     return rw.emit(Pad(tuple(low), tuple(high), pad.interior), cut, filler)
+
+
+# ---- sums of derivatives that are zero where the other is not -----------------------------------
+
+
+@WINDOWS.of(Add, reads=[Select], every=True)
+def _sum_of_branches(rw: Rewriter, op: Add, operands: _Operands) -> int | None:
+    """(m ? u : 0) + (m ? 0 : v) = m ? u : v, and u where u is v; u and v carry derivatives."""
+    if not all([rw.is_linear(x) for x in operands]):
+        return None
+    for x, y in (operands, operands[::-1]):
+        (mask, u, nothing), (other, zero, v) = rw.operands[x], rw.operands[y]
+        if mask != other or constant_of(rw, nothing) != 0 or constant_of(rw, zero) != 0:
+            continue
+        if u == v:
+            return u
+        if rw.is_read_once(x) and rw.is_read_once(y):
+            return rw.emit(Select(), mask, u, v)
+    return None
+
+
+@WINDOWS.of(Add, reads=[Complex], every=True)
+def _sum_of_parts(rw: Rewriter, op: Add, operands: _Operands) -> int | None:
+    """(u + 0i) + (0 + vi) = u + vi, where u and v carry derivatives."""
+    if not all([rw.is_linear(x) for x in operands]):
+        return None
+    for x, y in (operands, operands[::-1]):
+        (u, nothing), (zero, v) = rw.operands[x], rw.operands[y]
+        if constant_of(rw, nothing) == 0 and constant_of(rw, zero) == 0:
+            return rw.emit(Complex(), u, v)
+    return None
