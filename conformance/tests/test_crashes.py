@@ -113,14 +113,8 @@ def test_the_command_of_a_case_works(done):
     again = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     assert again.returncode == 1
     assert "1 fail; ran: 1 primitives, 1 cases, 1 laws" in again.stdout, again.stdout + again.stderr
-
-
-def test_a_line_of_a_failed_test_names_a_file_as_seen_from_here(done):
-    """pytest takes it as it is printed"""
-    run, folder, _ = done
-    paths = re.findall(r"^FAILED (.+?)::.*ouch::wrong", run.stdout, re.MULTILINE)
-    assert paths
-    assert all((folder / path).is_file() for path in paths)
+    (path,) = re.findall(r"^FAILED (.+?)::", again.stdout, re.MULTILINE)
+    assert (folder / path).is_file()  # pytest takes what it prints
 
 
 def test_few_commands_are_shown_of_a_law():
