@@ -116,7 +116,8 @@ class Structure:
     ) -> None:
         items: list[Hashable] = [input_count]
         for node in nodes:
-            items.append(node[0])
+            operation = node[0]
+            items.append(operation.meaning if operation.has_graphs else operation)
             items += node[1]
         self._items = (*items, None, *outputs)
         self._hash = hash(self._items)

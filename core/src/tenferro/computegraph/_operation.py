@@ -10,7 +10,7 @@ Read next: ``_roles.py``, ``_keys.py``.
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any, ClassVar, dataclass_transform
 
 from tenferro.computegraph._errors import GraphError
@@ -55,6 +55,7 @@ class Operation:
     change places; ``prunable`` one that costs less, or checks less, where some outputs are not
     read, so that these are computed only when they are asked for. ``cheap_output`` is the one
     output of such an operation that costs less alone; where another one is computed, all are.
+    ``has_graphs`` marks one whose parameters are closed graphs, which ``meaning`` looks into.
 
     >>> class Scale(Operation):
     ...     input_count = 1
@@ -71,6 +72,7 @@ class Operation:
     literal: ClassVar[bool] = False
     commutative: ClassVar[bool] = False
     prunable: ClassVar[bool] = False
+    has_graphs: ClassVar[bool] = False
     cheap_output: ClassVar[int | None] = None
     _fields: ClassVar[tuple[str, ...]] = ()
     _defaults: ClassVar[dict[str, object]] = {}
@@ -131,6 +133,11 @@ class Operation:
     def parameters(self) -> Mapping[str, object]:
         """Parameter values by name, in the order of declaration."""
         return {name: getattr(self, name) for name in self._fields}
+
+    @property
+    def meaning(self) -> Hashable:
+        """The operation as a key, which is equal for two that differ in derivatives alone."""
+        return self
 
     def abstract_eval(self, *avals: Any) -> Any:
         """Return the aval of the output, or a tuple of them; ``None`` if nothing is known."""

@@ -26,7 +26,7 @@ from tenferro.tidu._errors import (
 from tenferro.tidu._flow_names import FlowNames, name_images, naming_flows
 from tenferro.tidu._linear_space import NO_TANGENT, LinearSpace, NoTangent
 from tenferro.tidu._linearization import Linearization, linearize_keys, pullback, pushforward
-from tenferro.tidu._pin import Pin, Trace, pin, pinned_leaf
+from tenferro.tidu._pin import Pin, Trace, is_pin, pin, pinned_leaf
 from tenferro.tidu._primitive import Primitive, missing_rule
 from tenferro.tidu._seed import Seed, cotangent_leaf, tangent_leaf
 from tenferro.tidu._value import (
@@ -79,8 +79,9 @@ __all__ = [
     "MissingRuleError", "MixedFlowError", "NoTangent", "NotLinearError", "Pin", "Primitive",
     "Residual", "RuleBuilder", "RuleResultError", "Rules", "Seed", "Sweep", "SweepId", "Trace",
     "Value", "cotangent_leaf", "emit", "emit_plain", "flow_of", "fresh_id", "in_rule", "is_kept",
-    "joint_flow", "linear_map", "linear_transpose", "linearize", "linearize_keys", "missing_rule",
-    "name_images", "naming_flows", "pin", "pinned_leaf", "pullback", "pushforward", "tangent_leaf",
+    "is_pin", "joint_flow", "linear_map", "linear_transpose", "linearize", "linearize_keys",
+    "missing_rule", "name_images", "naming_flows", "pin", "pinned_leaf", "pullback", "pushforward",
+    "tangent_leaf",
 ]
 # end generated
 # fmt: on

@@ -65,6 +65,15 @@ class Pin(Operation):
         return tangents_in
 
 
+def is_pin(operation: Operation) -> bool:
+    """Return whether an operation is a pin, which a closed graph leaves out.
+
+    The transforms inside of the graph have ended, and pins differ from one call to the next: a
+    graph that kept them would be another one at every call, and be compiled again.
+    """
+    return type(operation) is Pin
+
+
 def pin(key: ValueKey, trace: Trace, memo: Any = None) -> ValueKey:
     """Return the same value under a fresh identity on which ``trace`` is open.
 

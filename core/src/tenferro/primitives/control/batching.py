@@ -19,7 +19,7 @@ from tenferro.primitives.control.while_loop import WhileLoop
 from tenferro.primitives.indexing import dynamic_slice
 from tenferro.primitives.reduction import argmax, reduce_or
 from tenferro.primitives.structural import broadcast_in_dim, convert, reshape, transpose
-from tenferro.tidu import MissingRuleError
+from tenferro.tidu import MissingRuleError, is_pin
 
 
 def batched_scan(
@@ -47,7 +47,7 @@ def batched_scan(
             operands.append(transpose(x, (1, 0, *range(2, x.ndim))))
         else:
             operands.append(in_front(x, batched[i], size) if on[i] else x)
-    whole = loop.replaced(body=Fragment.of(leaves, results))
+    whole = loop.replaced(body=Fragment.of(leaves, results, is_pin))
     found = bind_all(whole, *operands)
     return [
         _examples_first(y, i >= loop.carried, is_batched[i], size)
@@ -135,7 +135,7 @@ def every_example(
         in_front(Handle(key), False, size).key if y is None else y.key
         for y, key in zip(outputs, plain, strict=True)
     ]
-    return Fragment.of(leaves, results)
+    return Fragment.of(leaves, results, is_pin)
 
 
 def _each_its_branch(
@@ -217,13 +217,13 @@ def batched_while(
     results = [_whole_output(outputs[i], plain[i], on[loop.consts + i], size) for i in carries]
     if going[0] is not None:
         refuse_effects(loop, "the number of steps")
-        again = Handle(Fragment.of(tested, [going[0].key]).apply(leaves)[0])
+        again = Handle(Fragment.of(tested, [going[0].key], is_pin).apply(leaves)[0])
         goes = reduce_or(going[0], (0,)).key
         kept = [Handle(leaf) for leaf in leaves[loop.consts :]]
         results = [_where(again, y, before) for y, before in zip(results, kept, strict=True)]
     whole = WhileLoop(
-        Fragment.of(tested, [goes]),
-        Fragment.of(leaves, [y.key for y in results]),
+        Fragment.of(tested, [goes], is_pin),
+        Fragment.of(leaves, [y.key for y in results], is_pin),
         loop.consts,
         loop.outputs,
         loop.is_linear,

@@ -13,7 +13,7 @@ from tenferro.primitives._handle import Handle
 from tenferro.primitives._primitive import TensorPrimitive
 from tenferro.primitives.control.scan import emitted
 from tenferro.primitives.control.switch import Switch
-from tenferro.tidu import FlowInput, Residual, RuleBuilder, Value, linear_map, pushforward
+from tenferro.tidu import FlowInput, Residual, RuleBuilder, Value, is_pin, linear_map, pushforward
 
 
 def tangents(
@@ -109,7 +109,7 @@ def _closed(
     These values are the first inputs of all.
     """
     brought = [*dict.fromkeys([k for pair in branches for k in leaves_beside(*pair)])]
-    closed = [Fragment.of([*brought, *inputs], results) for inputs, results in branches]
+    closed = [Fragment.of([*brought, *inputs], results, is_pin) for inputs, results in branches]
     return tuple(closed), brought
 
 

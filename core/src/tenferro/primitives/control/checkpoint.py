@@ -27,7 +27,7 @@ from tenferro.primitives._handle import Handle
 from tenferro.primitives._primitive import TensorPrimitive, bind_all
 from tenferro.primitives.control.higher_order import HigherOrder
 from tenferro.primitives.control.scan import emitted
-from tenferro.tidu import FlowInput, Residual, RuleBuilder, Value, linear_map, pushforward
+from tenferro.tidu import FlowInput, Residual, RuleBuilder, Value, is_pin, linear_map, pushforward
 
 __all__ = ["Checkpoint", "checkpoint"]
 
@@ -105,7 +105,7 @@ class Checkpoint(HigherOrder):
         fixed = _read(results, [*value_of, *seeds], value_of)
         brought = leaves_beside([*fixed, *seeds], results)
         linear = Checkpoint(
-            Fragment.of([*brought, *fixed, *seeds], results),
+            Fragment.of([*brought, *fixed, *seeds], results, is_pin),
             recompute=self.recompute or rule.sweep.kept,
             is_linear=(False,) * (len(brought) + len(fixed)) + (True,) * len(seeds),
         )
@@ -141,7 +141,7 @@ class Checkpoint(HigherOrder):
         fixed = _read(results, [*leaves, *seeds], number)
         brought = leaves_beside([*fixed, *seeds], results)
         transposed = Checkpoint(
-            Fragment.of([*brought, *fixed, *seeds], results),
+            Fragment.of([*brought, *fixed, *seeds], results, is_pin),
             recompute=bool(fixed or brought),
             is_linear=(False,) * (len(brought) + len(fixed)) + (True,) * len(seeds),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tenferro.computegraph import Fragment
@@ -24,6 +24,7 @@ class HigherOrder(Mixed):
     """
 
     fixed_rules = False
+    has_graphs = True
     input_count = None
 
     @property
@@ -42,6 +43,20 @@ class HigherOrder(Mixed):
     def volatile(self) -> bool:  # type: ignore[override]  # it depends on the graphs
         """True if a derivative of it runs code of the user."""
         return any([graph.volatile for _, graph in self.bodies])
+
+    @property
+    def meaning(self) -> Hashable:
+        """The parameters, with closed graphs as they are evaluated.
+
+        A function with a rule of the user is another operation at every call. It is gone from the
+        graph that is evaluated, so that calls share one compiled program.
+        """
+        bodies = self.bodies
+        if not any([graph.volatile for _, graph in bodies]):
+            return self
+        graphs = [(graph.input_avals, graph.flat.structure) for _, graph in bodies]
+        others = [(k, v) for k, v in self.parameters.items() if k not in _GRAPHS]
+        return (type(self), *others, *graphs)
 
     @property
     def _marks(self) -> tuple[bool, ...]:

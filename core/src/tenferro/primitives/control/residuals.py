@@ -19,6 +19,7 @@ from typing import Any
 from tenferro.computegraph import (
     Definition,
     Fragment,
+    Operation,
     ValueKey,
     inputs_of,
     new_leaf,
@@ -27,7 +28,7 @@ from tenferro.computegraph import (
     vertex_cut,
 )
 from tenferro.primitives.control.scan import Scan, emitted
-from tenferro.tidu import RuleBuilder, Value
+from tenferro.tidu import Primitive, RuleBuilder, Value, is_pin
 
 _MAX_REPEATED_SAVING = 2  # times fewer bytes for which expensive operations are repeated
 _FEW_BYTES = 1 << 20  # of all steps together, up to which only arithmetic is repeated
@@ -63,7 +64,7 @@ def split(loop: Scan, operands: Sequence[Any], rule: RuleBuilder) -> tuple[Scan,
 
     stacks: Sequence[Any] = ()
     if stacked:
-        body = Fragment.of(kinds.primals, [*[outputs[i] for i in fixed], *stacked])
+        body = Fragment.of(kinds.primals, [*[outputs[i] for i in fixed], *stacked], is_pin)
         chosen = tuple(range(len(fixed), len(fixed) + len(stacked)))
         primal = Scan(
             body, len(kinds.consts), len(fixed), loop.length, chosen, loop.reverse,
@@ -95,7 +96,7 @@ def split(loop: Scan, operands: Sequence[Any], rule: RuleBuilder) -> tuple[Scan,
     ]  # fmt: skip
     place = {i: k for k, i in enumerate((*moving, *wanted))}
     linear = Scan(
-        Fragment.of(leaves, results),
+        Fragment.of(leaves, results, is_pin),
         len([k for k in leaves if not is_row(k) and not is_carry(k)]),
         len(moving),
         loop.length,
@@ -263,13 +264,18 @@ def _leaves_read(outputs: Sequence[ValueKey], known: Sequence[ValueKey]) -> list
     return [key for key in leaves if key in stop]
 
 
+def _is_marker(operation: Operation) -> bool:
+    """Return True for pins and names: identities that the transforms inside of the body needed."""
+    return operation.transparent and not isinstance(operation, Primitive)
+
+
 def _computed(
     keys: Sequence[ValueKey], kinds: _Kinds, operands: Sequence[Any], rule: RuleBuilder
 ) -> list[Value]:
     """Compute what depends on consts alone, once."""
     if not keys:
         return []
-    part = Fragment.of(kinds.consts, keys)
+    part = Fragment.of(kinds.consts, keys, _is_marker)
     values = [operands[kinds.numbers[key]] for key in kinds.consts]
     for operation, places in part.equations:
         found = rule.emit(operation, *[values[i] for i in places])  # type: ignore[arg-type]

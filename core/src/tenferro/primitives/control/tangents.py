@@ -15,7 +15,7 @@ from tenferro.primitives._handle import Handle
 from tenferro.primitives._primitive import TensorPrimitive
 from tenferro.primitives.control.scan import Scan
 from tenferro.primitives.control.while_loop import WhileLoop
-from tenferro.tidu import ADContext, RuleBuilder, Value, pushforward
+from tenferro.tidu import ADContext, RuleBuilder, Value, is_pin, pushforward
 from tenferro.tidu._context import EMPTY_CONTEXT
 
 #: a loop, its operands, and the outputs of the first loop whose tangents it gives
@@ -59,7 +59,7 @@ def joint_loop(
     place_of = {i: loop.carried + k for k, i in enumerate(moving)}
     place_of.update({i: first_row + k for k, i in enumerate(row_tangents)})
     joint = Scan(
-        Fragment.of([*brought, *leaves], results),
+        Fragment.of([*brought, *leaves], results, is_pin),
         len(brought) + counts[0],
         counts[1],
         loop.length,
@@ -100,8 +100,8 @@ def joint_while(
     brought = leaves_beside(leaves, results)
     leaves = [*brought, *leaves]
     joint = WhileLoop(
-        Fragment.of(leaves, loop.condition.apply(inputs)),
-        Fragment.of(leaves, results),
+        Fragment.of(leaves, loop.condition.apply(inputs), is_pin),
+        Fragment.of(leaves, results, is_pin),
         len(brought) + len([i for i in seeds if i < loop.consts]) + loop.consts,
         tuple([place_of[loop.outputs[place]] for place in wanted]),
         (*[False] * len(brought), *linear),

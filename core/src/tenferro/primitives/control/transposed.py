@@ -15,7 +15,7 @@ from tenferro.primitives._handle import Handle
 from tenferro.primitives._primitive import TensorPrimitive
 from tenferro.primitives.control.residuals import split
 from tenferro.primitives.control.scan import Scan, emitted
-from tenferro.tidu import ADContext, FlowInput, Residual, RuleBuilder, Value, linear_map
+from tenferro.tidu import ADContext, FlowInput, Residual, RuleBuilder, Value, is_pin, linear_map
 from tenferro.tidu._context import EMPTY_CONTEXT
 
 
@@ -96,7 +96,7 @@ class _Backward:
         brought = leaves_beside(given, results)
         moving = loop.carried + len(sums)
         backward = Scan(
-            Fragment.of([*brought, *given], results),
+            Fragment.of([*brought, *given], results, is_pin),
             len(brought) + len(fixed_whole),
             moving,
             loop.length,

@@ -24,7 +24,6 @@ from tenferro.backend import select_backend
 from tenferro.computegraph import (
     Definition,
     Fragment,
-    Operation,
     ValueKey,
     inputs_of,
     new_leaf,
@@ -34,7 +33,7 @@ from tenferro.computegraph import (
 from tenferro.primitives import Handle, concatenate, convert, reshape
 from tenferro.primitives._aval import Aval
 from tenferro.primitives.reduction import reduce_or
-from tenferro.tidu import Pin, Trace, flow_of, in_rule, pinned_leaf
+from tenferro.tidu import Trace, flow_of, in_rule, is_pin, pinned_leaf
 from tenferro.transforms.errors import BodyError
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.effects import collecting
@@ -137,7 +136,7 @@ def with_effect(recorded: Recorded, carry: Sequence[ValueKey]) -> tuple[Fragment
     assert recorded.effect is not None
     outputs = [*carry, recorded.effect]
     consts = read_from_outside(recorded, outputs, hoists=False)
-    body = Fragment.of([*consts, *recorded.inputs], outputs, without_pins)
+    body = Fragment.of([*consts, *recorded.inputs], outputs, is_pin)
     return body, [outer_array(key) for key in consts]
 
 
@@ -158,18 +157,13 @@ def output(name: str, leaf: Any) -> Array:
 def closed(recorded: Recorded, outputs: Sequence[ValueKey]) -> tuple[Fragment, list[Array]]:
     """Return the body as a closed graph whose first inputs are what it reads from outside."""
     consts = read_from_outside(recorded, outputs)
-    body = Fragment.of([*consts, *recorded.inputs], outputs, without_pins)
+    body = Fragment.of([*consts, *recorded.inputs], outputs, is_pin)
     return body, [outer_array(key) for key in consts]
 
 
 def outer_array(key: ValueKey) -> Array:
     """Return a value from outside, with the flow that it carries."""
     return Array(key, flow_of(key))
-
-
-def without_pins(operation: Operation) -> bool:
-    """Return whether an operation is left out of a body: the transforms inside have ended."""
-    return type(operation) is Pin
 
 
 def read_from_outside(

@@ -26,7 +26,7 @@ from tenferro.computegraph import (
 )
 from tenferro.primitives._primitive import bind_all
 from tenferro.primitives.control import Checkpoint
-from tenferro.tidu import RuleBuilder, Value, flow_of
+from tenferro.tidu import RuleBuilder, Value, flow_of, is_pin
 from tenferro.transforms.control.body import (
     Leaf,
     Recorded,
@@ -34,7 +34,6 @@ from tenferro.transforms.control.body import (
     given_arrays,
     outer_array,
     record_body,
-    without_pins,
 )
 from tenferro.transforms.control.unrolled import is_unrolling
 from tenferro.transforms.errors import check_function
@@ -181,7 +180,7 @@ def checkpoint(f: _F, *, policy: Policy = "nothing") -> _F:
         if not results:
             return recorded.result
         place = {key: i for i, key in enumerate(results)}
-        body = Fragment.of(inputs, results, without_pins)
+        body = Fragment.of(inputs, results, is_pin)
         operation = Checkpoint(body, tuple([place[key] for key in kept]))
         outer = [outer_array(key) for key in consts]
         values = bind_all(operation, *outer, *arrays)

@@ -14,6 +14,7 @@ from tenferro.computegraph import Fragment
 from tenferro.primitives import constant, convert
 from tenferro.primitives._primitive import bind_all
 from tenferro.primitives.control import Switch
+from tenferro.tidu import is_pin
 from tenferro.transforms.control.body import (
     Leaf,
     Recorded,
@@ -28,7 +29,6 @@ from tenferro.transforms.control.body import (
     output,
     read_from_outside,
     record_body,
-    without_pins,
 )
 from tenferro.transforms.control.unrolled import is_unrolling, known_value
 from tenferro.transforms.errors import BodyError, check_function
@@ -152,7 +152,7 @@ def chosen(
         consts.update(dict.fromkeys(read_from_outside(branch, [y.key for y in outputs], False)))
     bodies = tuple(
         [
-            Fragment.of([*consts, *branch.inputs], [y.key for y in outputs], without_pins)
+            Fragment.of([*consts, *branch.inputs], [y.key for y in outputs], is_pin)
             for branch, outputs in zip(found, results, strict=True)
         ]
     )
@@ -173,7 +173,7 @@ def _perform(branches: Sequence[Recorded], index: Array, arrays: Sequence[Array]
     for branch, token in zip(branches, tokens, strict=True):
         consts.update(dict.fromkeys(read_from_outside(branch, [token], False)))
     bodies = [
-        Fragment.of([*consts, *branch.inputs], [token], without_pins)
+        Fragment.of([*consts, *branch.inputs], [token], is_pin)
         for branch, token in zip(branches, tokens, strict=True)
     ]
     outer = [outer_array(key) for key in consts]

@@ -14,7 +14,8 @@ from importlib import import_module
 from tenferro.arrays import Array
 from tenferro.computegraph import Definition, ValueKey, inputs_of, outputs_of, postorder
 from tenferro.primitives._aval import Aval
-from tenferro.transforms.control.body import Recorded, without_pins
+from tenferro.tidu import is_pin
+from tenferro.transforms.control.body import Recorded
 from tenferro.transforms.recording.rolling import is_interpreted
 
 __all__ = ["before_loop"]
@@ -88,7 +89,7 @@ def _found(
 def _may_move(definition: Definition, made: Sequence[ValueKey], steps: int) -> bool:
     """Return True for an operation that may run on all rows, and whose results are small."""
     operation = definition[0]
-    if without_pins(operation):
+    if is_pin(operation):
         return True
     module = type(operation).__module__
     is_own = getattr(operation, "key", "").startswith("std::")
@@ -135,7 +136,7 @@ def _worked(movable: Sequence[tuple[ValueKey, Definition]]) -> set[ValueKey]:
     found: set[ValueKey] = set()
     for key, definition in movable:
         name = definition[0].name
-        if name in _VIEWS or without_pins(definition[0]):
+        if name in _VIEWS or is_pin(definition[0]):
             if found.isdisjoint(inputs_of(definition)):
                 continue
         elif name in _COPIES:

@@ -16,6 +16,7 @@ from tenferro.primitives import constant, convert
 from tenferro.primitives._primitive import bind, bind_all
 from tenferro.primitives.bitwise import bitwise_not
 from tenferro.primitives.control import Bound, WhileLoop
+from tenferro.tidu import is_pin
 from tenferro.transforms.control.body import (
     Leaf,
     Recorded,
@@ -32,7 +33,6 @@ from tenferro.transforms.control.body import (
     read_from_outside,
     record_body,
     retyped,
-    without_pins,
 )
 from tenferro.transforms.control.cond import chosen
 from tenferro.transforms.control.progress import checked_progress, while_in_blocks
@@ -137,8 +137,8 @@ def while_loop_for(
         [*read_from_outside(body, keys), *read_from_outside(test, [goes_on.key])]
     )
     loop = WhileLoop(
-        Fragment.of([*consts, *test.inputs], [goes_on.key], without_pins),
-        Fragment.of([*consts, *body.inputs], keys, without_pins),
+        Fragment.of([*consts, *test.inputs], [goes_on.key], is_pin),
+        Fragment.of([*consts, *body.inputs], keys, is_pin),
         len(consts),
         tuple(range(len(start))),
     )
@@ -165,8 +165,8 @@ def _perform(
     )
     token = new_leaf("token", body.effect.aval)
     loop = WhileLoop(
-        Fragment.of([*consts, *test.inputs, token], [goes_on], without_pins),
-        Fragment.of([*consts, *body.inputs, token], outputs, without_pins),
+        Fragment.of([*consts, *test.inputs, token], [goes_on], is_pin),
+        Fragment.of([*consts, *body.inputs, token], outputs, is_pin),
         len(consts),
         (len(carry),),
     )
