@@ -45,12 +45,15 @@ def combined_at(combine: Callable[[Any, Any, Any], object]) -> Function:
 
     def in_place(op: Any, x: Any, indices: Any, updates: Any) -> Any:
         flat = x.reshape(-1) if x.flags.c_contiguous else np.array(x, order="C").reshape(-1)
-        if not op.update_window_dims and op.mode != "drop" and flat.size and updates.size:
+        if not (flat.size and updates.size):
+            return flat.reshape(x.shape)
+        rows = _rows_of(op, x.shape, updates.shape)
+        if rows is not None:
+            combine(flat, rows.places(indices), updates.reshape(-1))
+            return flat.reshape(x.shape)
+        if not op.update_window_dims and op.mode != "drop":
             places = _places(op.scatter_dims_to_operand_dims, indices, x.shape)
             combine(flat, places.reshape(-1), updates.reshape(-1))
-            return flat.reshape(x.shape)
-        if updates.size and _is_rows(op, x.shape, updates.shape):
-            combine(flat, _places_of_rows(op, x.shape, indices, updates.shape), updates.reshape(-1))
             return flat.reshape(x.shape)
         positions, windows, inside = shared.placements(np, op, x.shape, indices, updates)
         if inside is not None:
@@ -121,43 +124,43 @@ def _as_positions(indices: Any) -> Any:
     return indices.astype(np.intp)
 
 
-@lru_cache(maxsize=256)
-def _is_rows(op: Any, shape: tuple[int, ...], updates: tuple[int, ...]) -> bool:
-    """Return True if whole rows along one axis are updated, and none is dropped."""
-    axes, windows = op.scatter_dims_to_operand_dims, tuple(op.update_window_dims)
-    return (
-        op.mode != "drop"
-        and len(axes) == 1
-        and tuple(op.inserted_window_dims) == tuple(axes)
-        and windows == tuple(sorted(windows))
-        and tuple(updates[d] for d in windows) == shape[: axes[0]] + shape[axes[0] + 1 :]
-    )
+class _Rows:
+    """Rows along one axis of an array, whose elements have places in the flat array."""
 
+    def __init__(
+        self, shape: tuple[int, ...], axis: int, updates: tuple[int, ...], windows: tuple[int, ...]
+    ) -> None:
+        step = prod(shape[axis + 1 :])  # elements from a row to the next
+        before = np.arange(prod(shape[:axis]))[:, None] * (step * shape[axis])
+        within = before + np.arange(step)
+        self.within = within.reshape([n if d in windows else 1 for d, n in enumerate(updates)])
+        self.batch = tuple([1 if d in windows else n for d, n in enumerate(updates)])
+        self.step = np.array(step)  # NumPy combines arrays faster than Python's numbers
+        self.first, self.last = np.array(0), np.array(shape[axis] - 1)
 
-def _places_of_rows(op: Any, shape: tuple[int, ...], indices: Any, updates: tuple[int, ...]) -> Any:
-    """Return the places of the elements of rows in the flat array, in the order of the updates."""
-    axis = op.scatter_dims_to_operand_dims[0]
-    within, batch, step = _row_layout(shape, axis, updates, tuple(op.update_window_dims))
-    most = shape[axis] - 1
-    if indices.dtype.kind == "u":  # as large as they may be, they are no negative ones
-        indices = np.minimum(indices, most)
-    rows = np.minimum(np.maximum(indices.astype(np.intp, copy=False), 0), most)
-    return np.add(rows.reshape(batch) * step, within).reshape(-1)
+    def places(self, indices: Any) -> Any:
+        """Return the places of the elements of these rows, in the order of the updates."""
+        if indices.dtype.kind == "u":  # as large as they may be, they are no negative ones
+            indices = np.minimum(indices, int(self.last))
+        rows = np.maximum(indices.astype(np.intp, copy=False), self.first)
+        np.minimum(rows, self.last, out=rows)
+        np.multiply(rows, self.step, rows)
+        return np.add(rows.reshape(self.batch), self.within).reshape(-1)
 
 
 @lru_cache(maxsize=64)
-def _row_layout(
-    shape: tuple[int, ...], axis: int, updates: tuple[int, ...], windows: tuple[int, ...]
-) -> tuple[Any, tuple[int, ...], int]:
-    """Return where the elements of the first row are, the shape of row numbers, and the distance
-    from a row to the next in elements.
+def _rows_of(op: Any, shape: tuple[int, ...], updates: tuple[int, ...]) -> _Rows | None:
+    """Return the rows along one axis that are updated whole; None if there are none, or some are
+    dropped.
     """
-    step = prod(shape[axis + 1 :])
-    before = np.arange(prod(shape[:axis]))[:, None] * (step * shape[axis])
-    within = before + np.arange(step)
-    layout = tuple(n if d in windows else 1 for d, n in enumerate(updates))
-    batch = tuple(1 if d in windows else n for d, n in enumerate(updates))
-    return within.reshape(layout), batch, step
+    axes, windows = op.scatter_dims_to_operand_dims, tuple(op.update_window_dims)
+    if op.mode == "drop" or len(axes) != 1 or tuple(op.inserted_window_dims) != tuple(axes):
+        return None
+    axis = axes[0]
+    whole = shape[:axis] + shape[axis + 1 :]
+    if windows != tuple(sorted(windows)) or tuple([updates[d] for d in windows]) != whole:
+        return None
+    return _Rows(shape, axis, updates, windows)
 
 
 def points(x: Any, indices: Any, axes: tuple[int, ...]) -> Any:
