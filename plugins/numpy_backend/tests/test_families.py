@@ -7,9 +7,9 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from tenferro.backend import numpy_like
+from tenferro.backend import host, numpy_like
 from tenferro.backend.lowering import Lowerings, load_target
-from tenferro_numpy.lowerings import lowerings
+from tenferro_numpy.lowerings import lowerings, ufuncs
 
 SHARED, OWN = numpy_like.FAMILIES, import_module("tenferro_numpy.lowerings")._OWN
 
@@ -47,6 +47,13 @@ def test_what_is_promised_is_what_is_registered():
             assert getattr(record, field) == getattr(other, field), record
         assert load_target(record, "numpy").__qualname__ == other.target.__qualname__
     assert {x.primitive for x in lowerings()} == set(registered)
+
+
+@pytest.mark.parametrize("key", ufuncs.UFUNCS)
+def test_a_primitive_in_the_table_of_ufuncs_is_lowered_and_has_as_many_operands(key):
+    cls = host().primitive(key)
+    assert key in {x.primitive for x in lowerings()}
+    assert getattr(np, ufuncs.UFUNCS[key]).nin == cls.input_count
 
 
 def test_a_first_gradient_loads_no_family_that_it_does_not_use():

@@ -10,7 +10,19 @@ from __future__ import annotations
 from collections import _tuplegetter  # type: ignore[attr-defined]  # in C where there is one
 from typing import TYPE_CHECKING, Any
 
+
+def _last_defaults(fields: tuple[str, ...], defaults: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the defaults of the last fields, as far as each of them has one."""
+    found: list[Any] = []
+    for field in reversed(fields):
+        if field not in defaults:
+            break
+        found.append(defaults[field])
+    return tuple(reversed(found))
+
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import NamedTuple as NamedTuple
 else:
 
@@ -25,6 +37,8 @@ else:
             for place, field in enumerate(fields):
                 namespace[field] = _tuplegetter(place, "")
             namespace["_fields"] = namespace["__match_args__"] = fields
+            namespace["_places"] = {field: place for place, field in enumerate(fields)}
+            namespace["_last_defaults"] = _last_defaults(fields, namespace["_field_defaults"])
             namespace.setdefault("__slots__", ())
             return super().__new__(mcs, name, bases, namespace)
 
@@ -32,8 +46,9 @@ else:
         """Base of tuples with named fields."""
 
         def __new__(cls, *values: Any, **named: Any) -> Any:
-            if named or len(values) != len(cls._fields):
-                values = _completed(cls, values, named)
+            missing = len(cls._fields) - len(values)
+            if missing or named:
+                values = _completed(cls, values, named, missing)
             return tuple.__new__(cls, values)
 
         @classmethod
@@ -57,8 +72,26 @@ else:
             return tuple(self)
 
 
-def _completed(cls: Any, values: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
-    """Return the values of all fields, in order."""
+def _completed(
+    cls: Any, values: tuple[Any, ...], named: dict[str, Any], missing: int
+) -> Sequence[Any]:
+    """Return the values of all fields, in order; ``missing`` of them are not given by place."""
+    defaults, places = cls._last_defaults, cls._places
+    if 0 < missing <= len(defaults):
+        found = [*values, *defaults[-missing:]]
+        for name, value in named.items():
+            if places.get(name, -1) < len(values):
+                break
+            found[places[name]] = value
+        else:
+            return found
+    return _completed_by_name(cls, values, named)
+
+
+def _completed_by_name(cls: Any, values: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
+    """Return the values of all fields, where one without a default is named, or something is
+    wrong.
+    """
     fields: tuple[str, ...] = cls._fields
     rest = fields[len(values) :]
     if len(values) > len(fields) or not named.keys() <= set(rest):

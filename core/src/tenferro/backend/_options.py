@@ -104,6 +104,8 @@ def chosen_passes(backend: Backend, options: Options | None = None) -> frozenset
     chosen: frozenset[str] = passes.selected(asked, found)
     offered = backend.lowerings.graph_passes()
     of_core = frozenset([name for name in chosen if "::" not in name])
+    if not offered and own is None and asked is None:
+        return of_core
     return of_core | chosen_among(offered, default, own, asked)
 
 

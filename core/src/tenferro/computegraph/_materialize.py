@@ -7,7 +7,7 @@ inputs. Declared inputs keep their order, used or not. Read next: ``_compile.py`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -48,7 +48,7 @@ new_row: Callable[[tuple[Any, ...]], MaterializedNode] = partial(tuple.__new__, 
 class MaterializedGraph:
     """One flat graph. Values are numbered: inputs first, then outputs of nodes in order."""
 
-    __slots__ = ("_structure", "avals", "inputs", "nodes", "outputs")
+    __slots__ = ("_operation_counts", "_structure", "avals", "inputs", "nodes", "outputs")
 
     def __init__(
         self,
@@ -62,6 +62,19 @@ class MaterializedGraph:
         self.outputs = tuple(outputs)
         self.avals = tuple(avals)
         self._structure: Structure | None = None
+        self._operation_counts: dict[type, int] | None = None
+
+    @property
+    def operation_counts(self) -> Mapping[type, int]:
+        """Number of nodes by the class of their operation; made at first use."""
+        found = self._operation_counts
+        if found is None:
+            found = {}
+            for node in self.nodes:
+                cls = type(node[0])
+                found[cls] = found.get(cls, 0) + 1
+            self._operation_counts = found
+        return found
 
     @property
     def structure(self) -> Structure:

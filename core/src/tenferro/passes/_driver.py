@@ -12,11 +12,9 @@ Read next: ``rewrites/arithmetic.py``.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache, partial
 from importlib import import_module
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from tenferro._runtime import CollectorPaused
@@ -198,7 +196,7 @@ def _with_shared_products(
     counts: dict[str, int],
 ) -> MaterializedGraph:
     """Multiply matrices once for products that differ in their order, if there are large ones."""
-    if _census(graph)[DotGeneral] < _MIN_PRODUCTS:
+    if _count(graph, DotGeneral) < _MIN_PRODUCTS:
         return graph
     products = [node for node in graph.nodes if type(node[0]) is DotGeneral]
     sizes = [max([graph.avals[i].size for i in node[1]]) for node in products]
@@ -244,12 +242,12 @@ def _has_control(graph: MaterializedGraph) -> bool:
 
 def _has(graph: MaterializedGraph, keys: frozenset[str]) -> bool:
     """Return True if a graph has one of these operations."""
-    return not keys.isdisjoint([getattr(cls, "key", "") for cls in _census(graph)])
+    return not keys.isdisjoint([getattr(cls, "key", "") for cls in graph.operation_counts])
 
 
-def _census(graph: MaterializedGraph) -> Counter[type]:
-    """Count the equations of a graph by the class of their operations."""
-    return Counter(map(type, map(itemgetter(0), graph.nodes)))
+def _count(graph: MaterializedGraph, cls: type) -> int:
+    """Count the equations of a graph whose operations are of a class."""
+    return graph.operation_counts.get(cls, 0)
 
 
 def _in_memory(
@@ -287,7 +285,7 @@ def _with_joined_paddings(
 
     If any were joined, the values are numbered with gaps.
     """
-    if _census(graph)[Pad] < 2:
+    if _count(graph, Pad) < 2:
         return graph, 0
     paddings = import_module("tenferro.passes.rewrites.paddings")
     found: tuple[MaterializedGraph, int] = paddings.with_joined_paddings(graph, can)
@@ -296,7 +294,7 @@ def _with_joined_paddings(
 
 def _packed(graph: MaterializedGraph) -> tuple[MaterializedGraph, int]:
     """Do once what is done to each part of an array; the code loads if two parts are read."""
-    if _census(graph)[Slice] < 2:
+    if _count(graph, Slice) < 2:
         return graph, 0
     parts = [node[1][0] for node in graph.nodes if type(node[0]) is Slice]
     if len(parts) == len(set(parts)):

@@ -54,18 +54,25 @@ def selected(choice: object, default: object = "all") -> frozenset[str]:
 
 
 def _plain(choice: object, default: object = "all") -> frozenset[str]:
+    if isinstance(choice, str):
+        return _named(choice)
+    if type(choice) is frozenset:  # mostly what was selected before
+        return _checked(choice)
     if isinstance(choice, Mapping):
         asked = {str(name): bool(on) for name, on in choice.items()}
         check(asked)
         kept = _plain(default) - {name for name, on in asked.items() if not on}
         return kept | {name for name, on in asked.items() if on}
-    if isinstance(choice, str):
-        return _named(choice)
     if not isinstance(choice, Iterable):
         raise refused(repr(choice))
-    names = tuple(map(str, choice))
+    return _checked(frozenset(map(str, choice)))
+
+
+@lru_cache(maxsize=64)
+def _checked(choice: frozenset[object]) -> frozenset[str]:
+    names = frozenset(map(str, choice))
     check(names)
-    return frozenset(names)
+    return names
 
 
 @lru_cache(maxsize=64)

@@ -8,7 +8,6 @@ bit, because whatever decides on a value is decided before. Read next: `planner.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,7 +21,7 @@ from tenferro_numpy.ir.literals import Literals
 from tenferro_numpy.ir.liveness import dying_after
 from tenferro_numpy.ir.plan import Plan
 from tenferro_numpy.ir.step import Step
-from tenferro_numpy.memory.ownership import size_of
+from tenferro_numpy.memory.ownership import total_bytes
 from tenferro_numpy.planner import Planner, PlanOptions, planner_of
 
 __all__ = ["RUNS_BEFORE_PLAN", "Draft"]
@@ -156,9 +155,7 @@ class Run:
 
     def dying(self, kept: Sequence[int]) -> Sequence[Sequence[int]]:
         """Return the slots to free after each step; none if all values together are small."""
-        counts = Counter(self.avals)
-        size = sum([count * size_of(aval) for aval, count in counts.items()])
-        if size <= _MAX_BYTES_WITHOUT_FREEING:
+        if total_bytes(self.avals) <= _MAX_BYTES_WITHOUT_FREEING:
             return [()] * len(self.steps)
         return dying_after(self.steps, (*kept, *self.literals.operations), len(self.avals))
 

@@ -9,7 +9,6 @@ among the instructions have plans of their own: `loops/`. Read next: `draft.py`.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from operator import itemgetter, methodcaller
@@ -31,7 +30,7 @@ from tenferro_numpy.ir.step import Step
 from tenferro_numpy.lowerings import expression, is_own, own_expression
 from tenferro_numpy.machine.allocator import PAGES, keep_freed_arrays
 from tenferro_numpy.machine.tile_size import Tiling, smallest_region
-from tenferro_numpy.memory.ownership import Memory, size_of
+from tenferro_numpy.memory.ownership import Memory, total_bytes
 from tenferro_numpy.memory.registers import Registers
 from tenferro_numpy.memory.reuse import reuse
 from tenferro_numpy.plan_passes.elements import pick_and_put
@@ -152,7 +151,7 @@ class Planner:
     def find_blocks(self) -> None:
         """Make steps for the parts of the program that run some rows at a time."""
         tiling = self.how.tiling
-        if tiling is None or self.total_bytes() <= tiling.cache:
+        if tiling is None or total_bytes(self.avals) <= tiling.cache:
             return
         find_blocks = import_module("tenferro.backend.row_blocks").find_blocks
         blocked = import_module("tenferro_numpy.row_blocks").Blocked
@@ -168,10 +167,6 @@ class Planner:
             line = Expression(f"{{p0}}({text})", (made,))
             step = Step(line, operands, (*block.stacked, *block.joined), tuple(block.members))
             self.blocks.update(dict.fromkeys(block.members, step))
-
-    def total_bytes(self) -> int:
-        """Return the bytes of all values together."""
-        return sum([count * size_of(aval) for aval, count in Counter(self.avals).items()])
 
     # ---- what each instruction becomes -----------------------------------------------------------
 

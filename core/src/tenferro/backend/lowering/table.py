@@ -281,6 +281,8 @@ class LoweringTable:
         Raises MissingLoweringError: naming every gap of the whole program.
         Raises DecompositionCycleError: if a decomposition leads back to itself.
         """
+        if self.observe is None and self._are_native(program):
+            return program
         splicer = Splicer(self._runs, self._decompose)
         closed = splicer.splice(program)
         if splicer.gaps:
@@ -290,6 +292,17 @@ class LoweringTable:
         if self.observe is not None:
             self.observe(self._report(closed, splicer.decomposed))
         return closed
+
+    def _are_native(self, program: CompiledProgram) -> bool:
+        """Return True if every operation of a program has a lowering."""
+        try:
+            names = [aval.dtype.name for aval in program.avals]
+        except AttributeError:  # of another vocabulary than that of tensors
+            return False
+        entries = {
+            (type(row[0]), tuple([names[i] for i in row[1] or row[2]])) for row in program.nodes
+        }
+        return all([self._choose(entry) is not None for entry in entries])
 
     def _runs(self, operation: Operation, avals: tuple[Any, ...]) -> bool:
         if self.is_native(operation, avals):

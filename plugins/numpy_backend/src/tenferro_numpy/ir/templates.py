@@ -40,6 +40,10 @@ MAKERS: dict[tuple[str, int], Callable[..., Callable[..., Any]]] = {
     ),
     ("{p0}({0}.reshape({p1}), {p2})", 3): lambda p0, p1, p2: lambda a0: p0(a0.reshape(p1), p2),
     ("{p0}({0}, {1}, {p1})", 2): lambda p0, p1: lambda a0, a1: p0(a0, a1, p1),
+    ("{p0}(({0}, {1}, ), {p1}, {2})", 2): lambda p0, p1: lambda a0, a1, a2: p0((a0, a1), p1, a2),
+    ("{p0}({0}, {1}, {p1}({p2}, {p3}))", 4): lambda p0, p1, p2, p3: (
+        lambda a0, a1: p0(a0, a1, p1(p2, p3))
+    ),
     ("{0}[{0}.argmax()]", 0): lambda: lambda a0: a0[a0.argmax()],
     ("{0}.transpose({p0})", 1): lambda p0: lambda a0: a0.transpose(p0),
     ('{p1}({1}, {0}, "unsafe")', 2): lambda p0, p1: lambda a0, a1: p1(a1, a0, "unsafe"),

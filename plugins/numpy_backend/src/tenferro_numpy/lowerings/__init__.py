@@ -2,10 +2,11 @@
 
 Each module may `register` lowerings that replace those of `numpy_like`, and lists `EXPRESSIONS`:
 how an instruction is written when its avals are known, so that it costs the call of the ufunc and
-no wrapper. An expression is used only where the table gives the lowering registered here; somebody
-else's lowering of higher priority is called as the contract says. A module loads when one of its
-primitives is met first. Loops, branches and checkpoints have no module here: `../loops/` plans and
-writes them with the equations of their bodies. Read next: `arithmetic.py`.
+no wrapper. Those of one ufunc are in a table, `ufuncs.py`. An expression is used only where the
+table of the backend gives the lowering registered here; somebody else's lowering of higher priority
+is called as the contract says. A module loads when one of its primitives is met first.
+Loops, branches and checkpoints have no module here: `../loops/` plans and writes them with the
+equations of their bodies. Read next: `ufuncs.py`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from tenferro.backend import numpy_like
 from tenferro.backend.lowering import Lowering, Lowerings, Promised, load_target
 from tenferro.primitives import Aval
 from tenferro_numpy.ir.expression import Expression, Function, Specialize, called
+from tenferro_numpy.lowerings.ufuncs import ufunc_expression
 from tenferro_numpy.python_scalars import scalar_form
 
 __all__ = ["expression", "is_own", "lowerings", "own_expression"]
@@ -51,13 +53,11 @@ _OWN = {
 # end generated
 _EXPRESSIONS = {  # the module with the expressions of a family of primitives
     "arithmetic": "arithmetic",
-    "bitwise": "bitwise",
-    "comparison": "comparison",
+    "comparison": "selection",
     "complex": "complex",
     "contraction": "contraction",
     "elementwise": "elementwise",
     "gammas": "special",
-    "hyperbolic": "hyperbolic",
     "indexing": "indexing",
     "linalg.linear_solve": "linalg.lu",
     "normal": "special",
@@ -66,7 +66,6 @@ _EXPRESSIONS = {  # the module with the expressions of a family of primitives
     "scattering": "scattering",
     "special": "special",
     "structural": "structural",
-    "trigonometric": "trigonometric",
 }
 
 
@@ -126,24 +125,27 @@ def own_expression(
     target: Any = None if own is None else own.target
     if promise is None or target is not promise:
         return None
-    specialize = _expressions(type(op).__module__).get(type(op))
-    return None if specialize is None else _with_scalar(op, avals, result, specialize, promise)
+    return _written(op, avals, result, promise)
 
 
 def expression(op: Any, avals: tuple[Aval, ...], result: Aval, function: Function) -> Expression:
     """Write an instruction, given the lowering that the table chose for it."""
-    if not is_own(op, function):
-        return called(op, len(avals), function, shares=True, foreign=True)
-    specialize = _expressions(type(op).__module__).get(type(op))
-    if specialize is None:
-        return called(op, len(avals), function, shares=True, foreign=True)
-    return _with_scalar(op, avals, result, specialize, function)
+    found = _written(op, avals, result, function) if is_own(op, function) else None
+    return found or called(op, len(avals), function, shares=True, foreign=True)
 
 
-def _with_scalar(
-    op: Any, avals: tuple[Aval, ...], result: Aval, specialize: Specialize, function: Function
-) -> Expression:
-    """Write an instruction, and how it runs on Python's numbers if it can."""
-    found = specialize(op, avals, result, function)
+def _written(
+    op: Any, avals: tuple[Aval, ...], result: Aval, function: Function
+) -> Expression | None:
+    """Write an instruction, and how it runs on Python's numbers if it can.
+
+    `None` if no expression is listed.
+    """
+    found = ufunc_expression(op, result)
+    if found is None:
+        specialize = _expressions(type(op).__module__).get(type(op))
+        if specialize is None:
+            return None
+        found = specialize(op, avals, result, function)
     scalar = None if result.shape else scalar_form(op, avals, result)
     return found if scalar is None else found._replace(scalar=scalar)

@@ -1,13 +1,11 @@
-"""Arithmetic on NumPy: ufuncs by name, operators for scalars, checked integer division.
+"""Arithmetic on NumPy that takes more than one ufunc, and checked integer division.
 
-On rank 0 NumPy's own scalars are ten times faster with `a + b` than with `np.add(a, b)`.
 Read next: `elementwise.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -17,22 +15,13 @@ from tenferro.backend.lowering import Lowerings
 from tenferro.backend.numpy_like.arithmetic import truncating_division
 from tenferro.primitives import Aval
 from tenferro.primitives.arithmetic import (
-    Abs,
-    Add,
-    Cbrt,
     Clamp,
     Div,
     IntegerPow,
     Maximum,
     Minimum,
-    Mul,
-    Neg,
     Pow,
     Rsqrt,
-    Sign,
-    Sqrt,
-    Square,
-    Sub,
 )
 from tenferro.primitives.constants import Constant
 from tenferro_numpy.errors import DivisionByZeroError, NegativePowerError
@@ -42,7 +31,7 @@ from tenferro_numpy.lowerings._powers import float_power, integer_power
 #: what `np.clip` calls, five microseconds later; it has no public name
 _CLIP: Any = getattr(import_module("numpy._core.umath"), "clip", None)
 
-__all__ = ["EXPRESSIONS", "clamp_between", "operator_or", "register", "ufunc"]
+__all__ = ["EXPRESSIONS", "clamp_between", "register"]
 
 #: Elements of a maximum or minimum from which an operand that is a number becomes a row.
 _MIN_ELEMENTS_FOR_ROW = 4096
@@ -71,36 +60,9 @@ def register(lowerings: Lowerings) -> None:
         return np.power(x, y)
 
 
-def ufunc(function: Function, count: int) -> Specialize:
-    """Make an elementwise instruction that is one call of a ufunc."""
-    return lambda op, avals, result, lowering: simple(function, count)
-
-
-def operator_or(symbol: str, function: Function) -> Specialize:
-    """Make a binary instruction: an operator on rank 0, the ufunc elsewhere."""
-    return lambda op, avals, result, lowering: (
-        simple(function, 2) if result.shape else _on_scalars(symbol)
-    )
-
-
-@lru_cache(maxsize=64)
-def _on_scalars(symbol: str) -> Expression:
-    """Return an operator between two numbers."""
-    return Expression(f"{{0}} {symbol} {{1}}", broadcasts=True)
-
-
-def _neg(op: Neg, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
-    return simple(np.negative, 1) if result.shape else Expression("-{0}", broadcasts=True)
-
-
-def _square(op: Square, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
-    return simple(np.square, 1) if result.shape else Expression("{0} * {0}", broadcasts=True)
-
-
 def _div(op: Div, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
-    if result.dtype.is_integer:
-        return called(op, 2, lowering, shares=False)
-    return operator_or("/", np.divide)(op, avals, result, lowering)
+    """Divide integers, which `ufuncs.py` leaves to this module."""
+    return called(op, 2, lowering, shares=False)
 
 
 def _pow(op: Pow, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
@@ -199,20 +161,11 @@ def _as_row(x: Any, other: Any) -> Any:
 
 
 EXPRESSIONS: dict[type, Specialize] = {
-    Add: operator_or("+", np.add),
-    Sub: operator_or("-", np.subtract),
-    Mul: operator_or("*", np.multiply),
     Div: _div,
-    Neg: _neg,
-    Abs: ufunc(np.absolute, 1),
-    Sign: ufunc(np.sign, 1),
     Maximum: _extreme(np.maximum),
     Minimum: _extreme(np.minimum),
     Clamp: lambda op, avals, result, lowering: _clamp,
     Pow: _pow,
     IntegerPow: _integer_pow,
-    Square: _square,
-    Sqrt: ufunc(np.sqrt, 1),
-    Cbrt: ufunc(np.cbrt, 1),
     Rsqrt: lambda op, avals, result, lowering: _rsqrt,
 }

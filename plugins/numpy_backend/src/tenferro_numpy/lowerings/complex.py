@@ -5,12 +5,9 @@ Read next: `structural.py`.
 
 from __future__ import annotations
 
-import numpy as np
-
 from tenferro.primitives import Aval
-from tenferro.primitives.complex import Complex, Conj, Imag, Real
+from tenferro.primitives.complex import Complex, Imag, Real
 from tenferro_numpy.ir.expression import Expression, Function, Specialize, called
-from tenferro_numpy.lowerings.arithmetic import ufunc
 
 __all__ = ["EXPRESSIONS"]
 
@@ -25,6 +22,5 @@ def _complex(op: Complex, avals: tuple[Aval, ...], result: Aval, lowering: Funct
 EXPRESSIONS: dict[type, Specialize] = {
     Real: lambda op, avals, result, lowering: _real,
     Imag: lambda op, avals, result, lowering: _imag,
-    Conj: ufunc(np.conjugate, 1),
     Complex: _complex,
 }

@@ -1,6 +1,6 @@
-"""Rounding, remainders and the form of floats on NumPy: one ufunc each.
+"""Remainders of integers on NumPy: one by zero is refused.
 
-A remainder by an integer zero is refused. Read next: `bitwise.py`.
+Read next: `bitwise.py`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ import numpy as np
 
 from tenferro.backend.lowering import Lowerings
 from tenferro.primitives import Aval
-from tenferro.primitives.rounding import Ceil, Copysign, Floor, IsFinite, Nextafter, Rem, Round
+from tenferro.primitives.rounding import Rem
 from tenferro_numpy.errors import DivisionByZeroError
-from tenferro_numpy.ir.expression import Expression, Function, Specialize, called, simple
-from tenferro_numpy.lowerings.arithmetic import ufunc
+from tenferro_numpy.ir.expression import Expression, Function, Specialize, called
 
 __all__ = ["EXPRESSIONS", "register"]
 
@@ -32,17 +31,8 @@ def register(lowerings: Lowerings) -> None:
 
 
 def _rem(op: Rem, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
-    if result.dtype.is_integer:
-        return called(op, 2, lowering, shares=False)
-    return simple(np.fmod, 2)
+    """Take the remainder of integers, which `ufuncs.py` leaves to this module."""
+    return called(op, 2, lowering, shares=False)
 
 
-EXPRESSIONS: dict[type, Specialize] = {
-    Floor: ufunc(np.floor, 1),
-    Ceil: ufunc(np.ceil, 1),
-    Round: ufunc(np.rint, 1),
-    Rem: _rem,
-    IsFinite: ufunc(np.isfinite, 1),
-    Nextafter: ufunc(np.nextafter, 2),
-    Copysign: ufunc(np.copysign, 2),
-}
+EXPRESSIONS: dict[type, Specialize] = {Rem: _rem}
