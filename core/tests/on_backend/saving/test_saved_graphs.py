@@ -228,8 +228,19 @@ def test_a_function_of_ours_with_a_rule_in_python_is_named(what, path):
     with pytest.raises(tn.SerializationError, match=what.split(",")[0]) as caught:
         tn.save_graph(path, function, x)
     assert "rule of the user" not in str(caught.value)
+    assert "`tn.stop_gradient(f(x))`" in str(caught.value)
     values = again(path, lambda x: tn.stop_gradient(function(x)), x)
     np.testing.assert_allclose(values(x), function(x), rtol=1e-14)
+
+
+@pytest.mark.parametrize("what", ["`custom_root`", "`low_rank`", "`spectral_function`"])
+def test_the_derivative_of_such_a_function_is_saved_as_the_hint_says(what, path):
+    function, x = OWN_RULES[what]
+    slope = tn.grad(lambda x: np.sum(function(x)))
+    with pytest.raises(tn.SerializationError, match=r"`tn.stop_gradient\(tn.grad\(f\)\(x\)\)`"):
+        tn.save_graph(path, function, x)
+    found = again(path, lambda x: tn.stop_gradient(slope(x)), x)
+    np.testing.assert_allclose(found(x), slope(x), rtol=1e-14)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,20 @@ TRANSFORMS = {
     "jit of grad": lambda: tn.jit(tn.grad(lambda x: np.sum(keeps(x))))(np.ones(3)),
     "grad of jit": lambda: tn.grad(tn.jit(lambda x: np.sum(keeps(x))))(np.ones(3)),
 }
+
+
+def in_rule(x, mode):
+    """Differentiate a square whose rule returns x."""
+    ones = np.ones(3)
+    if mode == "tangent":
+        square = tn.custom_jvp(lambda y: y * y)
+        square.defjvp(lambda primals, tangents: (primals[0] ** 2, x))
+        return tn.jvp(square, (ones,), (ones,))
+    square = tn.custom_vjp(lambda y: y * y)
+    square.defvjp(lambda y: (y * y, None), lambda _, ct: (x,))
+    return tn.grad(lambda y: np.sum(square(y)))(ones)
+
+
 USES = {
     "operator": lambda x: x + 1,
     "function": lambda x: np.sin(x),
@@ -31,6 +45,21 @@ USES = {
     "in jit": lambda x: tn.jit(lambda y: y * x)(np.ones(3)),
     "result of jvp": lambda x: tn.jvp(lambda y: x, (np.ones(3),), (np.ones(3),)),
     "result of jacobian": lambda x: tn.jacobian(lambda y: {"leaked": x})(np.ones(3)),
+    "direction of jvp": lambda x: tn.jvp(np.sin, (np.ones(3),), (x,)),
+    "direction in jit": lambda x: tn.jit(lambda y: tn.jvp(np.sin, (y,), (x,))[1])(np.ones(3)),
+    "direction of hvp": lambda x: tn.hvp(lambda y: np.sum(y**3))(np.ones(3), x),
+    "direction of jet": lambda x: tn.jet(np.sin, (np.ones(3),), ((x,),)),
+    "direction of a linear map": lambda x: tn.linearize(np.sin, np.ones(3))[1](x),
+    "cotangent": lambda x: tn.vjp(np.sin, np.ones(3))[1](x),
+    "cotangent in grad": lambda x: tn.grad(lambda y: np.sum(tn.vjp(np.sin, y)[1](x)[0]))(
+        np.ones(3)
+    ),
+    "cotangent in a tree": lambda x: tn.vjp(lambda y: {"a": y, "b": 2 * y}, np.ones(3))[1](
+        {"a": np.ones(3), "b": x}
+    ),
+    "tangent of a rule": lambda x: in_rule(x, "tangent"),
+    "cotangent of a rule": lambda x: in_rule(x, "cotangent"),
+    "stop_gradient": lambda x: tn.stop_gradient({"a": x}),
     "auxiliary result": lambda x: tn.grad(lambda y: (np.sum(y), x), has_aux=True)(np.ones(3)),
     "float": lambda x: float(np.sum(x)),
     "value": lambda x: np.asarray(x),

@@ -21,8 +21,8 @@ def refuse_leaked(key: ValueKey) -> None:
             raise _leaked(next(x for x in key.inputs if trace in x.traces), trace)
 
 
-def refuse_leaked_result(key: ValueKey) -> None:
-    """Raise LeakedArrayError if a function returns an array of a traced call that is over.
+def refuse_leaked_value(key: ValueKey) -> None:
+    """Raise LeakedArrayError if a result or a direction is an array of a traced call that is over.
 
     It has no value, and its derivative would be zero.
     """
@@ -33,8 +33,8 @@ def refuse_leaked_result(key: ValueKey) -> None:
 
 def _leaked(key: ValueKey, trace: Any) -> LeakedArrayError:
     line = source_text(key.source)
-    argument = str(key.identity) if line is None else None
-    where = f"  recorded   {line}\n" if line else f"  argument   {argument}\n"
+    argument = str(key.identity) if line is None and key.is_input else None
+    where = f"  recorded   {line}\n" if line else f"  argument   {argument}\n" if argument else ""
     error = LeakedArrayError(
         f"an array is used that left the function in which it was traced by `{trace.sealed}`\n"
         f"  got        {key.aval}, made of arguments of a call that is over\n"

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from tenferro.arrays import Array, as_array
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import SCALARS, evaluable
+from tenferro.arrays.handle.traces import refuse_leaked_value
 from tenferro.arrays.handle.weak import is_weak
 from tenferro.arrays.promotion.broadcast import weak
 from tenferro.computegraph import ValueKey
@@ -62,6 +63,7 @@ def fit(
     is a Python scalar (``lenient`` says that the value is one).
 
     Raises RuleResultError: if it has another shape or dtype, or is complex where the value is real.
+    Raises LeakedArrayError: if it is an array of a traced call that is over.
     """
     if value is None or (type(value) in _SCALARS and value == 0):
         return None
@@ -71,6 +73,7 @@ def fit(
     elif not is_array(value):
         raise custom.wrong(what, type(value).__name__, str(aval), rule)
     x = as_array(value)
+    refuse_leaked_value(x.key)
     if x.dtype.is_complex and not aval.dtype.is_complex:
         hint = "if its real part is the derivative, return that: `tenferro.real(…)`"
         raise custom.wrong(what, _described(given), str(aval), rule, hint)

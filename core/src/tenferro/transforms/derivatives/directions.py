@@ -16,6 +16,7 @@ from tenferro.arrays.handle.again import number
 from tenferro.arrays.handle.array import SCALARS
 from tenferro.arrays.handle.convert import aval_of_operand, memo_here, operand_key
 from tenferro.arrays.handle.memo import Memo
+from tenferro.arrays.handle.traces import refuse_leaked_value
 from tenferro.arrays.handle.weak import is_weak
 from tenferro.arrays.promotion.broadcast import weak
 from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
@@ -82,9 +83,14 @@ class LeafPlace(NamedTuple):
 def direction_key(
     leaf: Any, like: ValueKey, prefix: str, loans: Loans, place: LeafPlace
 ) -> ValueKey:
-    """Return the key of a tangent or cotangent that the user gave for a value."""
+    """Return the key of a tangent or cotangent that the user gave for a value.
+
+    Raises LeakedArrayError: if it is an array of a traced call that is over.
+    """
     aval: Aval = like.aval
     check_differentiable(like)
+    if isinstance(leaf, Array):
+        refuse_leaked_value(leaf.key)
     memo = memo_here()
     again = None if memo is None else _found_again(leaf, aval, memo)
     if again is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.arrays import Array
+from tenferro.arrays.handle.traces import refuse_leaked_value
 from tenferro.primitives import stop_gradient as stop_gradient_of_array
 from tenferro.transforms.recording import tree as _tree
 
@@ -34,4 +35,7 @@ def stop_gradient(x: Any) -> Any:
 
 
 def _stopped(leaf: Any) -> Any:
-    return stop_gradient_of_array(leaf) if isinstance(leaf, Array) else leaf
+    if not isinstance(leaf, Array):
+        return leaf
+    refuse_leaked_value(leaf.key)  # the result would belong to no call
+    return stop_gradient_of_array(leaf)

@@ -29,7 +29,7 @@ from tenferro.arrays.handle.convert import (
     snapshot,
 )
 from tenferro.arrays.handle.memo import Memo, MemoLeaf, Nested
-from tenferro.arrays.handle.traces import refuse_leaked_result
+from tenferro.arrays.handle.traces import refuse_leaked_value
 from tenferro.arrays.handle.weak import WeakName, value_of
 from tenferro.backend._protection import protect, release
 from tenferro.backend._snapshots import is_numpy, snapshots
@@ -330,7 +330,7 @@ def record(
 def _refuse_leaked(outputs: Sequence[Any], aux: Aux) -> None:
     """Raise LeakedArrayError if an array of a traced call that is over is among results."""
     for key in [*[x.key for x in outputs if isinstance(x, Array)], *aux.keys]:
-        refuse_leaked_result(key)
+        refuse_leaked_value(key)
 
 
 def split_aux(result: Any, has_aux: bool) -> tuple[Any, Any]:

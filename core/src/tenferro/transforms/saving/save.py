@@ -118,7 +118,8 @@ def _check_rules(program: RecordedProgram) -> None:
         raise _refused(
             f"{_rule_text(operation)}, which is Python code"
             + (f"\n  from       {line}" if line else ""),
-            "save its derivative too, and `tn.stop_gradient(f(x))` for the values alone",
+            "save `tn.stop_gradient(f(x))` for the values, and\n"
+            "             `tn.stop_gradient(tn.grad(f)(x))` for their derivative",
         )
 
 
