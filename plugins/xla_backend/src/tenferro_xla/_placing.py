@@ -44,7 +44,7 @@ class XlaShardedArrays(ShardedArrays):
 
         with own_settings(self.device):
             array = make_array_from_callback(aval.shape, sharding, part)
-        check_copies("shard", array, mesh, spec)
+        check_copies("shard", array, mesh, spec, is_agreed=False)
         return array
 
     def from_local(self, rows: Any, mesh: Mesh, spec: ShardingSpec) -> Array:
@@ -66,7 +66,7 @@ class XlaShardedArrays(ShardedArrays):
                 spec=spec,
                 dimension=None,
             ) from error
-        check_copies("from_local", array, mesh, spec)
+        check_copies("from_local", array, mesh, spec, is_agreed=True)
         return array
 
     def parts(self, operand: Any) -> Sequence[tuple[Region, Any]]:

@@ -138,6 +138,13 @@ def parts_that_differ(mesh):
         tn.ShardingError, lambda: tn.from_local(np.ones((2 + 2 * process, 3)), mesh, ("data", None))
     )
     assert all(f"process {i}: f64[{2 + 2 * i},3]" in str(error) for i in range(processes))
+    specs = [("data", None), (None, "data"), ()]
+    for put in (tn.from_local, tn.shard):
+        error = refused(
+            tn.ShardingError, lambda put=put: put(np.ones((DEVICES, DEVICES)), mesh, specs[process])
+        )
+        assert "the processes split the array in different ways" in str(error)
+        assert "process 1: " in str(error)
     kinds = ["float64", "float32"]
     rows = np.ones((2, 3), kinds[process % 2])
     refused(tn.ShardingError, lambda: tn.from_local(rows, mesh, ("data", None)))
