@@ -40,7 +40,8 @@ def start_service(
 ) -> Service | None:
     """Start the service at the port of an address; None if it does not run within the seconds.
 
-    It has a session of its own, so that a signal for the group of process 0 spares it.
+    It has a session of its own, so that a signal for the group of process 0 spares it, and writes
+    nowhere, so that no program waits for its output after process 0 has ended.
     """
     if not sys.executable:  # Python is part of another program
         return None
@@ -49,6 +50,7 @@ def start_service(
         [sys.executable, "-P", __file__, f"[::]:{port}", str(count), str(heartbeat_seconds)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         text=True,
         start_new_session=True,
     )
