@@ -19,6 +19,7 @@ overwrite_a  # arrays are never written over
 overwrite_ab  # arrays are never written over
 overwrite_b  # arrays are never written over
 overwrite_input  # arrays are never written over
+overwrite_qruv  # arrays are never written over
 check_finite  # backends check what they must
 
 # Looked up by name at run time.

@@ -119,6 +119,14 @@ def of_qr_with_a_column(la, xp, a, u):
     return with_real_diagonal(xp, *la.qr_insert(*la.qr(a), u, 1, which="col"))
 
 
+def of_an_updated_qr(la, xp, a, u):
+    return with_real_diagonal(xp, *la.qr_update(*la.qr(a), u, u[: a.shape[1]]))
+
+
+def of_an_updated_qr_in_jax(la, xp, a, u):
+    return of_qr(la, xp, a + u @ h(xp, u[: a.shape[1]]))
+
+
 def of_qr_without_a_column(la, xp, a):
     return with_real_diagonal(xp, *la.qr_delete(*la.qr(a), 0, which="col"))
 
@@ -196,6 +204,8 @@ FACTORIZATIONS = [
     row("qr", TALL, use=of_qr),
     row("qr", WIDE, use=of_qr),
     row("qr", Operand("4 n", "apart"), use=of_pivoted_qr, theirs=of_pivoted_qr_in_jax),
+    row("qr_update", Operand("4 n", "apart"), Operand("4 1"), use=of_an_updated_qr,
+        theirs=of_an_updated_qr_in_jax),
     row("qr_insert", Operand("4 n", "apart"), Operand("4 1"), use=of_qr_with_a_column,
         theirs=lambda la, xp, a, u: of_qr(la, xp, xp.column_stack([a[:, :1], u, a[:, 1:]]))),
     row("qr_delete", Operand("4 n", "apart"), use=of_qr_without_a_column,
@@ -259,6 +269,10 @@ SOLVING = [
         ).reshape(q.shape)),
     row("solveh_banded", Operand("2 n", low=1, high=1.5), Operand("n k"),
         use=lambda la, xp, ab, b: la.solveh_banded(ab * np.array([[0.3], [1.0]]), b),
+        theirs=lambda la, xp, ab, b: xp.linalg.solve(of_hermitian_band(xp, ab), b)),
+    row("cholesky_banded", Operand("2 n", low=1, high=1.5), Operand("n k"),
+        use=lambda la, xp, ab, b: la.cho_solve_banded(
+            (la.cholesky_banded(ab * np.array([[0.3], [1.0]])), False), b),
         theirs=lambda la, xp, ab, b: xp.linalg.solve(of_hermitian_band(xp, ab), b)),
     row("solve_banded", Operand("3 n", low=1, high=1.5), Operand("n k"),
         use=lambda la, xp, ab, b: la.solve_banded((1, 1), ab * np.array([[0.3], [1.0], [0.3]]), b),

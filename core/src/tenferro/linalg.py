@@ -23,7 +23,7 @@ from tenferro.arrays.functions.linalg.matrix_functions import (
     tanm,
 )
 from tenferro.arrays.functions.linalg.pfaffians import pfaffian
-from tenferro.arrays.functions.linalg.qr_updates import qr_delete, qr_insert
+from tenferro.arrays.functions.linalg.qr_updates import qr_delete, qr_insert, qr_update
 from tenferro.arrays.functions.linalg.schur_form import schur
 from tenferro.arrays.functions.linalg.special_matrices import (
     block_diag,
@@ -51,6 +51,10 @@ from tenferro.arrays.functions.linalg.triangular import (
 from tenferro.arrays.sparse.matrix import sparse_array
 from tenferro.arrays.sparse.solving import spsolve
 from tenferro.primitives._boundary import publish as _publish
+from tenferro.transforms.matrix_functions.banded_cholesky import (
+    cho_solve_banded,
+    cholesky_banded,
+)
 from tenferro.transforms.matrix_functions.low_rank import low_rank, low_rank_factors
 from tenferro.transforms.matrix_functions.polar import orthogonal_procrustes, polar
 from tenferro.transforms.matrix_functions.spectral import spectral_function
@@ -80,16 +84,17 @@ from tenferro.arrays.functions.structural import matrix_transpose
 # fmt: off
 # generated: public names
 __all__ = [
-    "block_diag", "cho_factor", "cho_solve", "cholesky", "cholesky_solve", "circulant", "companion",
-    "cond", "convolution_matrix", "coshm", "cosm", "cross", "det", "diagonal", "eig", "eigh",
-    "eigvals", "eigvalsh", "expm", "fiedler", "fractional_matrix_power", "hankel", "inv",
-    "khatri_rao", "leslie", "logm", "low_rank", "low_rank_factors", "lstsq", "lu", "lu_factor",
-    "lu_solve", "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose",
-    "multi_dot", "norm", "null_space", "orth", "orthogonal_procrustes", "outer", "pfaffian", "pinv",
-    "polar", "qr", "qr_delete", "qr_insert", "schur", "sinhm", "sinm", "slogdet", "solve",
-    "solve_banded", "solve_sylvester", "solve_triangular", "solveh_banded", "sparse_array",
-    "spectral_function", "spsolve", "sqrtm", "svd", "svdvals", "tanhm", "tanm", "tensordot",
-    "tensorinv", "tensorsolve", "toeplitz", "trace", "vecdot", "vector_norm",
+    "block_diag", "cho_factor", "cho_solve", "cho_solve_banded", "cholesky", "cholesky_banded",
+    "cholesky_solve", "circulant", "companion", "cond", "convolution_matrix", "coshm", "cosm",
+    "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "expm", "fiedler",
+    "fractional_matrix_power", "hankel", "inv", "khatri_rao", "leslie", "logm", "low_rank",
+    "low_rank_factors", "lstsq", "lu", "lu_factor", "lu_solve", "matmul", "matrix_norm",
+    "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "null_space", "orth",
+    "orthogonal_procrustes", "outer", "pfaffian", "pinv", "polar", "qr", "qr_delete", "qr_insert",
+    "qr_update", "schur", "sinhm", "sinm", "slogdet", "solve", "solve_banded", "solve_sylvester",
+    "solve_triangular", "solveh_banded", "sparse_array", "spectral_function", "spsolve", "sqrtm",
+    "svd", "svdvals", "tanhm", "tanm", "tensordot", "tensorinv", "tensorsolve", "toeplitz", "trace",
+    "vecdot", "vector_norm",
 ]
 # end generated
 # fmt: on

@@ -79,6 +79,20 @@ def test_a_stack_under_vmap_and_jit():
     check_factors(tn.jit(tn.vmap(insert))(q, r, u), want, False)
 
 
+@pytest.mark.parametrize("kind", ["real", "complex"])
+@pytest.mark.parametrize("mode", ["reduced", "complete"])
+@pytest.mark.parametrize("shape", [(6, 3), (3, 3), (2, 4)])
+def test_an_update_of_low_rank(kind, mode, shape):
+    """A + u vᴴ for vectors, and for two columns at once"""
+    a = numbers(kind, *shape)
+    q, r = np.linalg.qr(a, mode)
+    is_full = mode == "complete" or shape[0] <= shape[1]
+    u, v = numbers(kind, shape[0], 2), numbers(kind, shape[1], 2)
+    check_factors(ours.qr_update(q, r, u, v), a + u @ np.conj(v.T), is_full)
+    want = a + np.outer(u[:, 0], np.conj(v[:, 0]))
+    check_factors(ours.qr_update(q, r, u[:, 0], v[:, 0]), want, is_full)
+
+
 def observed(result):
     """Q and R with phases that make the diagonal of R positive."""
     q, r = result
@@ -91,6 +105,8 @@ CHANGES = {
     "column": lambda a, u: ours.qr_insert(*ours.qr(a), u, 1, "col"),
     "last column": lambda a, u: ours.qr_insert(*ours.qr(a), u, 2, "col"),
     "row": lambda a, u: ours.qr_insert(*ours.qr(a), u[:2], 1),
+    "rank one": lambda a, u: ours.qr_update(*ours.qr(a), u, u[:2]),
+    "rank one, in the range": lambda a, u: ours.qr_update(*ours.qr(a), a @ u[:2], u[2:]),
     "without a column": lambda a, u: ours.qr_delete(*ours.qr(np.column_stack([a, u])), 1, 1, "col"),
     "without a row": lambda a, u: ours.qr_delete(*ours.qr(np.column_stack([a, u])), 1),
 }
@@ -126,6 +142,8 @@ A = np.linalg.qr(numbers("real", 4, 2))
         (lambda: ours.qr_insert(A[0], np.ones((3, 2)), np.ones(2), 0), tn.ShapeMismatchError),
         (lambda: ours.qr_insert(*A, np.ones(2), 5), tn.InvalidParameterError),
         (lambda: ours.qr_insert(*A, np.ones(2), 0, "column"), tn.InvalidParameterError),
+        (lambda: ours.qr_update(*A, np.ones(2), np.ones(2)), tn.ShapeMismatchError),
+        (lambda: ours.qr_update(*A, np.ones((4, 1)), np.ones((2, 2))), tn.ShapeMismatchError),
         (lambda: ours.qr_delete(*A, 3, 2), tn.InvalidParameterError),
         (lambda: ours.qr_delete(*A, 0, 0), tn.InvalidParameterError),
     ],

@@ -61,6 +61,12 @@ def test_derivatives_of_a_banded_system():
     assert not slope[3, -1:].any()
 
 
+def test_derivatives_of_a_band_with_diagonals_outside_of_the_matrix():
+    """two rows, three diagonals above the main one"""
+    band = np.array([[9.0, 9], [9, 9], [9, 0.5], [2, 3], [1, 9]])
+    tn.check_grads(lambda band, b: ours.solve_banded((1, 3), band, b), (band, RIGHT[:2]), order=2)
+
+
 def test_a_long_band_takes_no_dense_matrix():
     """of 100,000 rows, whose matrix would take 80 GB; residuals in value and gradient"""
     band = np.array([[-1.0], [3.0], [-1.0]]) + np.zeros((1, 100_000))
@@ -81,9 +87,67 @@ def test_a_hermitian_band(lower):
     tn.check_grads(lambda band: ours.solveh_banded(band, b, lower=lower), (band,), order=2)
 
 
+def positive_band(u, n, is_complex):
+    """Half of the diagonals of a positive definite matrix, lower form; NaN outside of it."""
+    band = RNG.normal(size=(u + 1, n)) + (1j * RNG.normal(size=(u + 1, n)) if is_complex else 0)
+    band[0] = 9.0
+    for d in range(1, u + 1):
+        band[d, max(n - d, 0) :] = np.nan
+    return band
+
+
+def upper_form(band):
+    u, n = band.shape[0] - 1, band.shape[1]
+    found = np.full_like(band, np.nan)
+    for d in range(min(u + 1, n)):
+        found[u - d, d:] = np.conj(band[d, : n - d])
+    return found
+
+
+@pytest.mark.parametrize("is_complex", [False, True], ids=["real", "complex"])
+@pytest.mark.parametrize("u, n", [(2, 5), (0, 3), (3, 2)])
+def test_a_cholesky_factor_of_a_band(u, n, is_complex):
+    """A = L Lᴴ = Uᴴ U in bands; x = A⁻¹ b; derivatives of both twice; corners do not count"""
+    band = positive_band(u, n, is_complex)
+    b = (RIGHT + 1j * RIGHT[::-1] if is_complex else RIGHT)[:n]
+    dense = sum(np.diag(band[d, : n - d], -d) for d in range(min(u + 1, n)))
+    dense = dense + np.tril(dense, -1).conj().T
+    want = np.linalg.cholesky(dense)
+    for lower, form in ((True, band), (False, upper_form(band))):
+        factor = ours.cholesky_banded(form, lower=lower)
+        found = np.asarray(factor)
+        for d in range(u + 1):
+            inside = found[d, : max(n - d, 0)] if lower else np.conj(found[u - d, d:])
+            outside = found[d, max(n - d, 0) :] if lower else found[u - d, :d]
+            np.testing.assert_allclose(inside, np.diag(want, -d), rtol=1e-12)
+            assert not outside.any()
+        x = ours.cho_solve_banded((factor, lower), b)
+        np.testing.assert_allclose(x, np.linalg.solve(dense, b), rtol=1e-11)
+        x = ours.cho_solve_banded((factor, lower), b[:, 0])
+        np.testing.assert_allclose(x, np.linalg.solve(dense, b[:, 0]), rtol=1e-11)
+
+    def solved(form, b):
+        return ours.cho_solve_banded((ours.cholesky_banded(form), False), b)
+
+    known = np.nan_to_num(upper_form(band))
+    if is_complex == (u == 2):
+        tn.check_grads(ours.cholesky_banded, (known,), order=2)
+        tn.check_grads(solved, (known, b), order=2)
+
+
+def test_a_band_that_is_not_positive_definite_has_no_factor():
+    """an error where the matrix is known, NaN in a program"""
+    band = np.array([[0.0, 3.0], [1.0, 1.0]])
+    with pytest.raises(tn.InvalidParameterError, match="not positive definite"):
+        ours.cholesky_banded(band)
+    assert np.isnan(tn.jit(ours.cholesky_banded)(band)[1, 1])
+
+
 @pytest.mark.parametrize(
     "call",
     [
+        lambda: ours.cholesky_banded(BAND[0]),
+        lambda: ours.cho_solve_banded((BAND, False), RIGHT[:3]),
         lambda: ours.solve_sylvester(A, B, Q.T),
         lambda: ours.solve_sylvester(np.stack([A, A]), B, Q),
         lambda: ours.solve_banded((1, 1), BAND, RIGHT),

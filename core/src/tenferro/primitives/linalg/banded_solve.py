@@ -108,9 +108,11 @@ def adjoint_band(ab: H, above: int) -> H:
 
 
 def _product(ab: Handle, x: Handle, above: int) -> Handle:
-    """A x, diagonal by diagonal."""
+    """A x, diagonal by diagonal; those outside of the matrix have no term, not a zero one."""
     total: Any = None
     for place in range(ab.shape[-2]):
+        if place != above and not -ab.shape[-1] < place - above < ab.shape[-1]:
+            continue
         diagonal = reshape(rows(ab, place, place + 1), (*ab.shape[:-2], ab.shape[-1]))
         scaled = x * broadcast_in_dim(diagonal, x.shape, tuple(range(x.ndim - 1)))
         term = _shifted(scaled, x.ndim - 2, place - above)

@@ -1,4 +1,4 @@
-"""QR decompositions of a matrix that gains or loses rows or columns: ``qr_insert``, ``qr_delete``.
+"""QR decompositions of a changed matrix: ``qr_insert``, ``qr_delete``, ``qr_update``.
 
 As in SciPy, for stacks of matrices too. The columns in front of the first change keep their
 factors. Columns at the end cost O(m n) each: what is orthogonal to Q is appended to it. What stands
@@ -88,6 +88,42 @@ def qr_delete(Q: Any, R: Any, k: int, p: int = 1, which: str = "row") -> QRResul
         raise _no_value("qr_delete", "p", "cannot delete so many", p, need)
     place = _place("qr_delete", k, size, p)
     return (_without_columns if is_column else _without_rows)(q, r, place, place + p)
+
+
+def qr_update(
+    Q: Any, R: Any, u: Any, v: Any, overwrite_qruv: bool = False, check_finite: bool = True
+) -> QRResult:
+    """Compute the QR decomposition of A + u vᴴ, given A = Q R.
+
+    Q: [*b, m, c]   R: [*b, c, n]   with c = n (economic) or c = m (full)
+    u: [m] or [*b, m, p]   v: [n] or [*b, n, p]   →   Q, R of A + u vᴴ
+
+    Convention   as ``qr_insert``. A full decomposition is updated in m² (n + p) operations, an
+                 economic one is computed anew, so that derivatives exist for a u in the range of
+                 Q, too. The two flags change nothing
+    JVP          that of ``qr``: there is none for a full decomposition of more rows than columns
+    Raises       ShapeMismatchError.
+
+    >>> import tenferro as tn
+    >>> q, r = tn.linalg.qr([[2.0, 1.0], [0.0, 3.0]])
+    >>> q1, r1 = tn.linalg.qr_update(q, r, [1.0, 0.0], [0.0, 2.0])
+    >>> q1 @ r1
+    array([[2., 3.],
+           [0., 3.]])
+    """
+    q, r = _factors("qr_update", Q, R)
+    left, right = (x[:, None] if x.ndim == 1 else x for x in (as_array(u), as_array(v)))
+    left, right = matrices(left, "qr_update"), matrices(right, "qr_update")
+    lead, p = q.shape[:-2], left.shape[-1]
+    want = (*lead, q.shape[-2], p), (*lead, r.shape[-1], p)
+    if (left.shape, right.shape) != want:
+        raise _unfit("qr_update", "u [m] or [*b, m, p], v [n] or [*b, n, p]", q, r, left, right)
+    dtype = promote_dtypes(q.dtype, promote_dtypes(left.dtype, right.dtype))
+    q, r, left, right = (cast(x, dtype) for x in (q, r, left, right))
+    if q.shape[-1] < q.shape[-2]:
+        return QRResult(*qr(matmul(q, r) + matmul(left, _adjoint(right))))
+    turned, triangle = qr(r + matmul(matmul(_adjoint(q), left), _adjoint(right)), "complete")
+    return QRResult(matmul(q, turned), triangle)
 
 
 # ---- columns -------------------------------------------------------------------------------------
