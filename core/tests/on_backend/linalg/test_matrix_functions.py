@@ -39,11 +39,14 @@ def test_a_function_of_a_diagonal_is_that_of_its_elements(function):
     close(function(np.diag(d)), np.diag(scalar(d)), 1e-14)
 
 
-def test_the_derivative_of_exp_where_matrices_commute():
-    """d exp(A)[E] = exp(A) E for E = p(A)"""
-    e = A @ A - 2 * A
-    value, rate = tn.jvp(L.expm, (A,), (e,))
-    close(rate, value @ e)
+@pytest.mark.parametrize("a", [A, C, RNG.normal(size=(2, 60, 60)) / 5], ids=["", "complex", "60"])
+def test_derivatives_of_exp_where_matrices_commute(a):
+    """d exp(A)[E] = exp(A) E and d² exp(A)[E, F] = exp(A) E F for E = p(A), F = q(A)"""
+    e, f = a @ a - 2 * a, 1e3 * a
+    value, rate = tn.jvp(L.expm, (a,), (e,))
+    close(rate, value @ e, 1e-11)
+    second = tn.jvp(lambda a: tn.jvp(L.expm, (a,), (e,))[1], (a,), (f,))[1]
+    close(second, value @ e @ f, 1e-8)
 
 
 def test_the_derivative_of_the_root_of_one_is_half():

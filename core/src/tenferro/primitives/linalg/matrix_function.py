@@ -3,8 +3,8 @@
 f(a) with directions e₁ … e_k is L_k(a; e₁ … e_k), the k-th Fréchet derivative, linear and symmetric
 in the directions. A derivative in a is one direction more, and the adjoint in a direction is the
 same function of aᴴ: the family is closed. Nothing is divided by gaps, so all of it is right where
-eigenvalues are equal and where a has no basis of eigenvectors. L_k is computed as a block of f of
-a block triangular matrix, ``nested``, which is 2ᵏ times as large. Read next: ``_gauge.py``.
+eigenvalues are equal and where a has no basis of eigenvectors. L_k is a block of f of a
+block triangular matrix, 2ᵏ times as large. Read next: ``_gauge.py``.
 """
 
 from __future__ import annotations

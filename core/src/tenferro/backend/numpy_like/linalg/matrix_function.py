@@ -1,8 +1,8 @@
 """exp, sqrt and log of matrices with products and inverses alone, for any NumPy-shaped namespace.
 
 Every function is written for stacks of matrices and for a `loop`, since some namespaces trace their
-loops; `nested` makes the block triangular matrix whose function holds a Fréchet derivative.
-NumPy has better algorithms from SciPy, on the Schur form, and replaces these.
+loops. Of the pairs of `dual_matrices.py` it gives Fréchet derivatives; where a library has the
+function of a matrix alone, `through_blocks` takes them from a larger matrix.
 Read next: `../contraction.py`.
 """
 
@@ -13,9 +13,20 @@ from math import cos, sin
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
+from tenferro.backend.numpy_like.linalg.dual_matrices import (
+    Dual,
+    array_of,
+    dual,
+    identity,
+    inverse,
+    last_change,
+    norm,
+    select,
+    solve,
+)
 from tenferro.primitives.linalg.matrix_function import MatrixFunction
 
-__all__ = ["in_turn", "nested", "register", "through_blocks"]
+__all__ = ["derived", "in_turn", "register", "through_blocks"]
 
 Loop = Callable[[Callable[[Any], Any], Callable[[Any], Any], Any], Any]
 
@@ -42,8 +53,7 @@ def register(lowerings: Lowerings, xp: Any) -> None:
 
     @lowerings.register(MatrixFunction)
     def matrix_function(op: MatrixFunction, a: Any, *directions: Any) -> Any:
-        function = {"expm": expm, "sqrtm": sqrtm, "logm": logm}[op.function]
-        return through_blocks(xp, op, lambda x: function(xp, in_turn, x), a, directions)
+        return derived(xp, in_turn, op, a, directions)
 
 
 def in_turn(condition: Callable[[Any], Any], body: Callable[[Any], Any], state: Any) -> Any:
@@ -56,42 +66,49 @@ def in_turn(condition: Callable[[Any], Any], body: Callable[[Any], Any], state: 
 # ---- Fréchet derivatives -------------------------------------------------------------------------
 
 
+def derived(xp: Any, loop: Loop, op: MatrixFunction, a: Any, directions: Sequence[Any]) -> Any:
+    """L(a; directions), by the algorithms below."""
+    function = {"expm": expm, "sqrtm": sqrtm, "logm": logm}[op.function]
+    if not a.size or not directions:
+        return function(xp, loop, a) if a.size else a
+    factor, scaled = _scaled(xp, op, a, directions)
+    return last_change(function(xp, loop, dual(xp, a, scaled))) * factor
+
+
 def through_blocks(
     xp: Any, op: MatrixFunction, function: Callable[[Any], Any], a: Any, directions: Sequence[Any]
 ) -> Any:
-    """L(a; directions): the last block of the first row of f of the nested matrix.
-
-    Directions come in at the size of a, because the function has errors relative to the whole.
-    """
+    """L(a; directions): the last block of the first row of the function of one large matrix."""
     if not a.size or not directions:
         return function(a) if a.size else a
     n = a.shape[-1]
-    size = _norm(xp, a)
+    factor, scaled = _scaled(xp, op, a, directions)
+    return function(_matrix(xp, dual(xp, a, scaled)))[..., :n, -n:] * factor
+
+
+def _scaled(
+    xp: Any, op: MatrixFunction, a: Any, directions: Sequence[Any]
+) -> tuple[Any, list[Any]]:
+    """Return directions of the size of a, since errors are relative to the whole, and a factor."""
+    size = norm(xp, a)
     if op.function == "expm":
         size = xp.maximum(size, 1)
     factor, scaled = 1, []
     for e in directions:
-        own = _norm(xp, e)
+        own = norm(xp, e)
         weight = xp.where(own > 0, own / size, xp.ones_like(own))[..., None, None]
         factor = factor * weight
         scaled.append(e / weight)
-    return function(nested(xp, a, scaled))[..., :n, -n:] * factor
+    return factor, scaled
 
 
-def nested(xp: Any, a: Any, directions: Sequence[Any]) -> Any:
-    """X₀ = a, X_k = [[X_{k-1}, 1 ⊗ e_k], [0, X_{k-1}]]: Higham & Relton (2014), theorem 3.5."""
-    x = a
-    for level, e in enumerate(directions):
-        for _ in range(level):
-            e = _blocks(xp, e, xp.zeros_like(e))
-        x = _blocks(xp, x, e)
-    return x
-
-
-def _blocks(xp: Any, x: Any, e: Any) -> Any:
-    """[[x, e], [0, x]]"""
-    above = xp.concatenate([x, e], -1)
-    below = xp.concatenate([xp.zeros_like(x), x], -1)
+def _matrix(xp: Any, x: Any) -> Any:
+    """Return the matrix [[x, e], [0, x]] of pairs."""
+    if not isinstance(x, Dual):
+        return x
+    value, change = _matrix(xp, x.value), _matrix(xp, x.change)
+    above = xp.concatenate([value, change], -1)
+    below = xp.concatenate([xp.zeros_like(value), value], -1)
     return xp.concatenate([above, below], -2)
 
 
@@ -100,8 +117,8 @@ def _blocks(xp: Any, x: Any, e: Any) -> Any:
 
 def expm(xp: Any, loop: Loop, x: Any) -> Any:
     """Compute by scaling and squaring with the [13/13] Padé approximant: Higham (2008), 10.20."""
-    theta = _THETA["float32" if x.dtype.name in ("float32", "complex64") else "float64"]
-    size = xp.maximum(_norm(xp, x), theta)  # nan stays nan
+    theta = _THETA["float32" if array_of(x).dtype.name in ("float32", "complex64") else "float64"]
+    size = xp.maximum(norm(xp, x), theta)  # nan stays nan
     halvings = xp.ceil(xp.log2(size / theta))
     y = _pade(xp, _repeated(xp, loop, lambda y: y * 0.5, halvings, x))  # exact, as no power is
     return _repeated(xp, loop, lambda y: y @ y, halvings, y)
@@ -113,14 +130,14 @@ def _repeated(xp: Any, loop: Loop, step: Callable[[Any], Any], times: Any, x: An
 
     def once(state: Any) -> Any:
         count, y = state
-        return count + 1, xp.where((count < times)[..., None, None], step(y), y)
+        return count + 1, select(xp, (count < times)[..., None, None], step(y), y)
 
     return loop(lambda state: state[0] < last, once, (xp.zeros_like(last), x))[1]
 
 
 def _pade(xp: Any, x: Any) -> Any:
     b = _PADE
-    one = _identity(xp, x)
+    one = identity(xp, x)
     x2 = x @ x
     x4 = x2 @ x2
     x6 = x4 @ x2
@@ -128,7 +145,7 @@ def _pade(xp: Any, x: Any) -> Any:
     odd = x @ (odd + b[7] * x6 + b[5] * x4 + b[3] * x2 + b[1] * one)
     even = x6 @ (b[12] * x6 + b[10] * x4 + b[8] * x2)
     even = even + b[6] * x6 + b[4] * x4 + b[2] * x2 + b[0] * one
-    return xp.linalg.solve(even - odd, even + odd)
+    return solve(xp, even - odd, even + odd)
 
 
 def sqrtm(xp: Any, loop: Loop, x: Any) -> Any:
@@ -139,12 +156,12 @@ def sqrtm(xp: Any, loop: Loop, x: Any) -> Any:
     unless another eigenvalue has an argument between -π and θ - π.
     """
     root = _iterated_root(xp, loop, x)
-    if not xp.iscomplexobj(x):
+    if not xp.iscomplexobj(array_of(x)):
         return root
-    lost = xp.isnan(_norm(xp, root))[..., None, None]
-    turned = xp.where(lost, x * complex(cos(_TURN), -sin(_TURN)), _identity(xp, x))
+    lost = xp.isnan(norm(xp, root))[..., None, None]
+    turned = select(xp, lost, x * complex(cos(_TURN), -sin(_TURN)), identity(xp, x))
     other = _iterated_root(xp, loop, turned) * complex(cos(_TURN / 2), sin(_TURN / 2))
-    return xp.where(lost, other, root)
+    return select(xp, lost, other, root)
 
 
 def _iterated_root(xp: Any, loop: Loop, x: Any) -> Any:
@@ -152,24 +169,24 @@ def _iterated_root(xp: Any, loop: Loop, x: Any) -> Any:
 
     M → 1 and X → √x quadratically, if no eigenvalue is at or below zero; otherwise nan.
     """
-    one = _identity(xp, x)
-    size = _norm(xp, x)[..., None, None]
+    one = identity(xp, x)
+    size = norm(xp, x)[..., None, None]
     scaled = x / size
     far = xp.full_like(size, float("inf"))
 
     def step(state: Any) -> Any:
         count, m, root, error, _ = state
-        inverse = xp.linalg.inv(m)
-        root = root @ (one + inverse) / 2
-        m = (one + (m + inverse) / 2) / 2
-        return count + 1, m, root, _norm(xp, m - one)[..., None, None], error
+        back = inverse(xp, m)
+        root = root @ (one + back) / 2
+        m = (one + (m + back) / 2) / 2
+        return count + 1, m, root, norm(xp, m - one)[..., None, None], error
 
     def is_moving(state: Any) -> Any:
         count, _, _, error, before = state
         return (count < _ITERATIONS) & xp.any((error < before / 2) | (error > 0.01))
 
     _, _, root, error, _ = loop(is_moving, step, (xp.zeros((), int), scaled, scaled, far, far))
-    return xp.where(error < 0.01, root, xp.full_like(root, float("nan"))) * xp.sqrt(size)
+    return select(xp, error < 0.01, root, root * float("nan")) * xp.sqrt(size)
 
 
 def logm(xp: Any, loop: Loop, x: Any) -> Any:
@@ -178,36 +195,25 @@ def logm(xp: Any, loop: Loop, x: Any) -> Any:
     log x = 2ˢ log x^(1/2ˢ), and near 1 the [10/10] Padé approximant, a sum over nodes of Gauss
     and Legendre: Dieci, Morini & Papini (1996). See Cheng, Higham, Kenney & Laub (2001).
     """
-    one = _identity(xp, x)
+    one = identity(xp, x)
 
     def is_far(root: Any) -> Any:
-        return (_norm(xp, root - one) > _NEAR_ONE)[..., None, None]  # nan is not far
+        return (norm(xp, root - one) > _NEAR_ONE)[..., None, None]  # nan is not far
 
     def halve(state: Any) -> Any:
         count, root, factor = state
         far = is_far(root)
         halved = sqrtm(xp, loop, root)
-        return count + 1, xp.where(far, halved, root), xp.where(far, 2 * factor, factor)
+        return count + 1, select(xp, far, halved, root), xp.where(far, 2 * factor, factor)
 
     def goes_on(state: Any) -> Any:
         return (state[0] < _ROOTS) & xp.any(is_far(state[1]))
 
-    factor = xp.ones_like(_norm(xp, x))[..., None, None]
+    factor = xp.ones_like(norm(xp, x))[..., None, None]
     _, root, factor = loop(goes_on, halve, (xp.zeros((), int), x, factor))
     y = root - one
-    total = xp.zeros_like(x)
+    total = y * 0
     for node, weight in _NODES:
         for place in ((1 - node) / 2, (1 + node) / 2):
-            total = total + weight / 2 * xp.linalg.solve(one + place * y, y)
+            total = total + weight / 2 * solve(xp, one + place * y, y)
     return total * factor
-
-
-def _identity(xp: Any, x: Any) -> Any:
-    place = xp.arange(x.shape[-1])
-    one = xp.equal(place[:, None], place).astype(x.dtype)
-    return xp.broadcast_to(one, x.shape)
-
-
-def _norm(xp: Any, x: Any) -> Any:
-    """Return the largest sum of a column."""
-    return xp.max(xp.sum(xp.absolute(x), -2), -1)

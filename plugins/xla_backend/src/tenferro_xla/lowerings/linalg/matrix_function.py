@@ -6,25 +6,18 @@ Read next: `../indexing.py`.
 
 from __future__ import annotations
 
-from typing import Any
-
 from jax import Array, lax
 from jax import numpy as jnp
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.backend.numpy_like.linalg import matrix_function as shared
+from tenferro.backend.numpy_like.linalg.matrix_function import derived
 from tenferro.primitives.linalg.matrix_function import MatrixFunction
 
 lowerings = Lowerings()
-_FUNCTIONS = {"expm": shared.expm, "sqrtm": shared.sqrtm, "logm": shared.logm}
 
 
 @lowerings.register(MatrixFunction)
 def matrix_function(op: MatrixFunction, a: Array, *directions: Array) -> Array:
     """Take a function of a matrix, or its derivative along directions."""
-
-    def function(x: Any) -> Any:
-        return _FUNCTIONS[op.function](jnp, lax.while_loop, x)
-
-    found: Array = shared.through_blocks(jnp, op, function, a, directions)
+    found: Array = derived(jnp, lax.while_loop, op, a, directions)
     return found
