@@ -18,7 +18,7 @@ from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line, unknown_option
 from tenferro.arrays.evaluation.results import publish_kinds as _publish_kinds
 from tenferro.arrays.functions.arithmetic import clip
-from tenferro.arrays.functions.comparison import greater_equal, less_equal, logical_and, where
+from tenferro.arrays.functions.comparison import greater_equal, less, less_equal, logical_and, where
 from tenferro.arrays.functions.padding import pad
 from tenferro.arrays.functions.ranges import arange
 from tenferro.arrays.functions.rearranging import flip
@@ -42,6 +42,7 @@ __all__ = ["map_coordinates", "spline_filter"]
 
 _POLE = 3**0.5 - 2  # of the recursive filter whose inverse is (1, 4, 1) / 6
 _TAIL = 30  # elements after which a power of the pole is below all digits
+_REACH = 3  # so far outside, all elements around a place are the one at the edge
 _MARGIN = 12  # elements that SciPy adds at each side for the modes nearest and grid-constant
 
 
@@ -57,7 +58,7 @@ _MODES = {
     "reflect": _Mode("reflect", "reflect", "symmetric"),
     "grid-mirror": _Mode("reflect", "reflect", "symmetric"),
     "mirror": _Mode("mirror", "mirror", "reflect"),
-    "nearest": _Mode("nearest", "reflect", "symmetric"),
+    "nearest": _Mode("nearest", "nearest", "symmetric"),
     "constant": _Mode("inside", "mirror", "reflect"),
     "grid-constant": _Mode("any", "constant", "reflect"),
     "wrap": _Mode("wrap", "mirror", "reflect"),
@@ -80,7 +81,8 @@ def map_coordinates(
     Modes are SciPy's: reflect (also grid-mirror), mirror, nearest, constant, grid-constant, wrap,
     grid-wrap. With the mode constant a place outside gives ``cval``. ``prefilter=False`` says that
     the input has the coefficients of the spline, which ``spline_filter`` computes. Between
-    two elements the derivative by a place is that of the piece to the right.
+    two elements the derivative by a place is that of the piece to the right. Half-way between two
+    elements, order 0 takes that of SciPy.
 
     Raises       ShapeMismatchError, InvalidParameterError; DTypeMismatchError: of integers, whose
                  results SciPy truncates.
@@ -190,7 +192,7 @@ def _evaluated(image: Array, places: Array, order: int, kind: _Mode, cval: Any) 
         place = places[d]
         if kind.places == "inside":
             inside.append(logical_and(greater_equal(place, 0), less_equal(place, n - 1)))
-        moved = _moved(place, n, kind.places)
+        moved = (_moved if order else _folded)(place, n, kind.places)
         first = floor(stop_gradient(moved) + (0.5 if order == 0 else 0)) - order // 2
         weights.append(_weights(moved - first, order))
         around = cast(first, int64)[..., None] + arange(order + 1)
@@ -225,7 +227,7 @@ def _weights(t: Array, order: int) -> Array:
 def _moved(place: Array, n: int, mode: str) -> Array:
     """Return a place within the array that has the same value."""
     if mode == "nearest":
-        return clip(place, 0, n - 1)
+        return clip(place, -_REACH, n - 1 + _REACH)
     if mode == "wrap":
         period = max(n - 1, 1)
         after = where(place > n - 1, _periods(place, period), 0)
@@ -238,6 +240,21 @@ def _moved(place: Array, n: int, mode: str) -> Array:
     return place - _periods(place, periods[mode]) * periods[mode]
 
 
+def _folded(place: Array, n: int, mode: str) -> Array:
+    """Return a place within the array whose nearest element SciPy takes, also half-way."""
+    if mode not in ("mirror", "reflect"):
+        return _moved(place, n, mode)
+    is_reflect = mode == "reflect"
+    period = max(2 * n if is_reflect else 2 * n - 2, 1)
+    below = place + _periods(-place, period) * period
+    is_far = less(below, -n) if is_reflect else less_equal(below, 1 - n)
+    left = where(is_far, below + period, -below - is_reflect)
+    above = place - _periods(place, period) * period
+    right = where(greater_equal(above, n), period - above - is_reflect, above)
+    found: Array = where(less(place, 0), left, right)
+    return found
+
+
 def _periods(place: Array, period: int) -> Array:
     return stop_gradient(floor(place / period))
 
@@ -246,7 +263,7 @@ def _element(i: Array, n: int, mode: str) -> Array:
     """Return the element that stands for the i-th one, which may lie outside."""
     if n == 1:
         return i * 0
-    if mode == "constant":
+    if mode in ("constant", "nearest"):
         return clip(i, 0, n - 1)
     if mode == "cycle":
         return i % n
