@@ -58,5 +58,6 @@ itself  # a circle of references for the collector
 prec  # decimal reads it
 licence  # tests/ported: for whoever reads where a program is from
 write_names  # by hand, where CuPy is installed
+shouldstop  # pytest reads it
 log_message  # http.server calls it
 BrokenOff  # named on the command line of `gpu_check.py`

@@ -150,11 +150,12 @@ def test_anything_else_is_refused_by_the_name_of_the_entry_point(published):
         ("std::reduce_sum", {}, "params={}"),
         ("std::reduce_sum", {"params": {"axis": 0}}, "params={'axis': 0}"),
         ("std::slogdet", {"expected": [1.0, 0.0]}, "states 1 of 2 results"),
+        ("std::add", {"inputs": ([1.0],)}, "takes 2 inputs, the row gives 1"),
     ],
 )
 def test_a_row_that_does_not_fit_its_primitive_is_refused_by_name(key, row, text):
-    inputs = ([[1.0, 0.0], [0.0, 1.0]],)
-    made = table(key, Row(edge="mine", inputs=inputs, **{"expected": None, **row}), level=1)
+    usual = {"inputs": ([[1.0, 0.0], [0.0, 1.0]],), "expected": None}
+    made = table(key, Row(edge="mine", **{**usual, **row}), level=1)
     case = next(made.cases({}))
     with pytest.raises(ProfileError, match=f"{key}/mine/") as caught:
         check_case(case)

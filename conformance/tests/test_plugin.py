@@ -278,6 +278,19 @@ def test_a_declaration_that_names_nothing_is_refused(text):
         declare(text)
 
 
+def test_a_row_that_does_not_fit_is_said_once_and_without_a_traceback(run_suite, tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "from tenferro_conformance.samples.table import Row, table\n"
+        "ROW = Row(edge='mine', inputs=([1.0],), expected=None)\n"
+        "CASES = [table('std::add', ROW, level=0)]\n"
+    )
+    extra = ["--tenferro-declare=x=mine:CASES", f"--override-ini=pythonpath={tmp_path}"]
+    done, _ = run_suite(extra=extra)
+    assert done.returncode == pytest.ExitCode.INTERRUPTED
+    assert done.stdout.count("std::add/mine/float32: the primitive takes 2 inputs") == 1
+    assert "selection.py" not in done.stdout
+
+
 def test_the_command_says_its_version():
     """`python -m tenferro_conformance --version` names the kit and the suite."""
     from importlib.metadata import version

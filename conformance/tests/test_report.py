@@ -195,3 +195,21 @@ def test_a_failure_points_at_the_rule_the_row_or_the_claim(reason, law, suspect)
     report = Report(backends={"mine": BackendReport(name="mine")}, entries=[entry])
     lines = failure_lines(report, ["run"], lambda key: Square)
     assert any(suspect in line for line in lines), lines
+
+
+@pytest.mark.parametrize(
+    "laws, suspect",
+    [
+        (["derivative", "lowering"], "`decompose`, or the lowering"),
+        (["derivative"], "`derivative`"),
+    ],
+)
+def test_a_rule_is_no_suspect_where_lowering_and_decomposition_disagree(laws, suspect):
+    """Differences of what the lowering computes are no evidence about a rule."""
+    entries = [
+        Entry(id="std::square/wide/float64", backend="mine", law=law, verdict="fail", reason="off")
+        for law in laws
+    ]
+    report = Report(backends={"mine": BackendReport(name="mine")}, entries=entries)
+    lines = failure_lines(report, ["run"], lambda key: Square)
+    assert [line for line in lines if "suspect" in line] == [f"  suspect: {suspect} of std::square"]

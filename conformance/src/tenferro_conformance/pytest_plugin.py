@@ -168,7 +168,11 @@ def tenferro_run_python() -> Callable[[str], str]:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make one test per backend and case of the law."""
-    generate_tests(metafunc, metafunc.config.stash[_COLLECTION])
+    try:
+        generate_tests(metafunc, metafunc.config.stash[_COLLECTION])
+    except pytest.Collector.CollectError:  # every file of the suite would say the same
+        metafunc.definition.session.shouldstop = "a profile or a case is not valid"
+        raise
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -86,7 +86,9 @@ class Collection:
                     primitives=self._primitives(),
                 )
             except ProfileError as error:
-                raise pytest.UsageError(str(error)) from error
+                raise pytest.Collector.CollectError(
+                    str(error)
+                ) from error  # shown without traceback
         return self._kit
 
     def chosen(self, cases: Sequence[C], law: str, backend: str = "") -> list[C]:

@@ -48,7 +48,7 @@ def is_decomposed(case: Case) -> bool:
 
 
 def check_case(case: Case) -> None:
-    """Raise ProfileError if the parameters or results of a case do not fit its primitive."""
+    """Raise ProfileError if parameters, inputs or results of a case do not fit its primitive."""
     if case.operation is not None or class_or_none(case.primitive) is None:
         return
     try:
@@ -59,6 +59,12 @@ def check_case(case: Case) -> None:
             f"  got        params={dict(case.params)!r}\n"
             f"  because    {error}"
         ) from error
+    needed = operation.input_count
+    if needed not in (None, len(case.inputs)):
+        raise ProfileError(
+            f"{case.id}: the primitive takes {needed} inputs, the row gives {len(case.inputs)}\n"
+            f"  need       inputs=({'[…], ' * (needed or 0)}) in each row, one entry for each input"
+        )
     count = operation.output_count
     if case.expected is not None and case.observe is None and len(case.expected) != count:
         raise ProfileError(
