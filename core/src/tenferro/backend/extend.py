@@ -11,6 +11,7 @@ machinery has its public name here.
 * ``rewritten(graph, backend)``: a graph after the passes of a backend, and a report of them.
 * ``note_ignored_sharding()``: the one warning of constraints in a program for one device.
 * ``register_pointwise(lowerings, table)``, ``cast(xp, x, dtype)``: for NumPy-shaped libraries.
+* ``Axes``, ``aligned``, ``blas_ready(xp, x)``: how the operands of a product become matrices.
 * ``Numeric``, ``stirling``, ``gauss``, ``beta_density``, ``beta_part``, ``gamma_density``,
   ``gamma_part``: series and quadratures of special functions in any such library.
 
@@ -37,16 +38,25 @@ from tenferro.backend._snapshots import snapshot
 from tenferro.primitives._source import source_text
 
 if TYPE_CHECKING:
-    from tenferro.backend.numpy_like._common import cast, register_pointwise
+    from tenferro.backend.numpy_like._common import (
+        Axes,
+        aligned,
+        blas_ready,
+        cast,
+        register_pointwise,
+    )
     from tenferro.backend.numpy_like._incomplete_beta import beta_density, beta_part
     from tenferro.backend.numpy_like._incomplete_gamma import gamma_density, gamma_part
     from tenferro.backend.numpy_like._numeric import Numeric, gauss, stirling
     from tenferro.backend.numpy_like.sharding import note_ignored as note_ignored_sharding
 else:
     _FILE_OF = {
+        "Axes": "_common",
         "Numeric": "_numeric",
+        "aligned": "_common",
         "beta_density": "_incomplete_beta",
         "beta_part": "_incomplete_beta",
+        "blas_ready": "_common",
         "cast": "_common",
         "gamma_density": "_incomplete_gamma",
         "gamma_part": "_incomplete_gamma",
@@ -65,12 +75,15 @@ else:
 
 
 __all__ = [
+    "Axes",
     "CollectorPaused",
     "NamedTuple",
     "Numeric",
     "after_fork_in_child",
+    "aligned",
     "beta_density",
     "beta_part",
+    "blas_ready",
     "cast",
     "gamma_density",
     "gamma_part",

@@ -10,7 +10,7 @@ from typing import Any
 
 from tenferro.backend.array_api_like._common import cast
 from tenferro.backend.lowering import Lowerings
-from tenferro.backend.numpy_like.contraction import Axes
+from tenferro.backend.numpy_like._common import Axes
 from tenferro.primitives.contraction import DotGeneral
 
 __all__ = ["contract", "register"]

@@ -7,33 +7,14 @@ Read next: `indexing.py`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from tenferro._runtime.records import NamedTuple
 from tenferro.backend.lowering import Lowerings
-from tenferro.backend.numpy_like._common import cast
+from tenferro.backend.numpy_like._common import Axes, aligned, blas_ready, cast
 from tenferro.primitives.contraction import DotGeneral
 
-__all__ = ["Axes", "aligned", "blas_ready", "contract", "register"]
-
-
-class Axes(NamedTuple):
-    """The axes of one operand by what becomes of them."""
-
-    batch: tuple[int, ...]
-    free: tuple[int, ...]
-    contracted: tuple[int, ...]
-
-    @classmethod
-    def of(cls, ndim: int, batch: Sequence[int], contracted: Sequence[int]) -> Axes:
-        """Return the axes of an operand of this rank; those neither batch nor contracted are
-        free.
-        """
-        taken = {*batch, *contracted}
-        free = tuple(axis for axis in range(ndim) if axis not in taken)
-        return cls(tuple(batch), free, tuple(contracted))
+__all__ = ["contract", "register"]
 
 
 def register(lowerings: Lowerings, xp: Any) -> None:
@@ -70,16 +51,6 @@ def contract(xp: Any, lhs: Any, rhs: Any, left: Axes, right: Axes) -> Any:
     return xp.reshape(product, batch + rows + columns)
 
 
-def aligned(lhs: Any, rhs: Any, left: Axes, right: Axes) -> tuple[Axes, Axes]:
-    """Order the contracted axes as in the larger operand."""
-    if len(left.contracted) < 2:
-        return left, right
-    side = 0 if lhs.size >= rhs.size else 1
-    pairs = sorted(zip(left.contracted, right.contracted, strict=True), key=lambda p: p[side])
-    lhs_axes, rhs_axes = zip(*pairs, strict=True)
-    return left._replace(contracted=lhs_axes), right._replace(contracted=rhs_axes)
-
-
 def _sizes(x: Any, axes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple([x.shape[axis] for axis in axes])
 
@@ -89,11 +60,3 @@ def _permuted(xp: Any, x: Any, axes: tuple[int, ...], shape: tuple[int, ...]) ->
     if axes != tuple(range(len(axes))):
         x = xp.transpose(x, axes)
     return x if x.shape == shape else xp.reshape(x, shape)
-
-
-def blas_ready(xp: Any, x: Any) -> Any:
-    """Copy the stack of matrices if its layout is not one that BLAS reads; a loop would be slow."""
-    unit, (rows, columns), (down, across) = x.dtype.itemsize, x.shape[-2:], x.strides[-2:]
-    by_rows = across == unit and down >= columns * unit
-    by_columns = down == unit and across >= rows * unit
-    return x if by_rows or by_columns else xp.ascontiguousarray(x)

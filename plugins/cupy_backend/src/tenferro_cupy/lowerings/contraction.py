@@ -13,9 +13,9 @@ from itertools import pairwise
 from typing import Any
 
 from tenferro.backend import UnsupportedError
-from tenferro.backend.extend import cast
+from tenferro.backend.extend import Axes, aligned, cast
 from tenferro.backend.lowering import Lowerings
-from tenferro.backend.numpy_like.contraction import Axes, aligned, contract
+from tenferro.backend.numpy_like.contraction import contract
 from tenferro.primitives import DotGeneral
 
 __all__ = ["CUTENSOR", "cutensor_module", "register"]

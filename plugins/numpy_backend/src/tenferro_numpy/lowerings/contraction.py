@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tenferro.backend.numpy_like.contraction import Axes, aligned, blas_ready
+from tenferro.backend.extend import Axes, aligned, blas_ready
 from tenferro.primitives import Aval
 from tenferro.primitives.contraction import DotGeneral
 from tenferro_numpy.ir.expression import Expression, Function, Specialize, called, simple
