@@ -13,7 +13,9 @@ import pytest
 import tenferro as tn
 from tenferro import primitives as tp
 from tenferro.backend.row_blocks import find_blocks
+from tenferro.computegraph import compile_program
 from tenferro_xla import _row_blocks
+from tenferro_xla._loop_constants import with_broadcasts_in_loops
 from tenferro_xla._row_blocks import RowBlocks
 
 ROWS, CACHE = 60, 4096
@@ -389,6 +391,31 @@ def test_a_loop_writes_out_no_broadcast_of_what_it_reads():
         (row,) = [line for line in jitted.explain(w).splitlines() if "temporary bytes" in line]
         assert int(row.split()[-1]) < x.nbytes * 32 / 2
         np.testing.assert_allclose(jitted(w), expected, rtol=1e-11)
+
+
+def test_a_loop_is_given_no_array_of_equal_numbers():
+    """Those of a constant, and of a number that is broadcast: the body makes them"""
+    x, w = samples(4000, 8), samples(32, 8, seed=1)
+
+    def step(w, half):
+        return np.sum(np.tanh(x @ w.T) * 0.5 + half, axis=0)[:, None] * w / 1e3
+
+    def looped(w, half):
+        ended = tn.scan(lambda w, _: (step(w, half), None), w, None, length=2)[0]
+        return tn.while_loop(lambda w: np.sum(w) > 1e9, lambda w: step(w, half), ended)
+
+    jitted = tn.jit(looped, backend="xla")
+    program = with_broadcasts_in_loops(compile_program(jitted.lower(w, 0.25)))
+    loops = [n for n in program.nodes if n.operation.name in ("scan", "while_loop")]
+    assert len(loops) == 2
+    for node in loops:
+        read = [program.avals[slot].size for slot in node.inputs]
+        assert max(read) == x.size
+        assert len(node.operation.bodies[-1][1].input_avals) == len(read)
+    expected = w
+    for _ in range(2):
+        expected = np.sum(np.tanh(x @ expected.T) * 0.5 + 0.25, axis=0)[:, None] * expected / 1e3
+    np.testing.assert_allclose(jitted(w, 0.25), expected, rtol=1e-11)
 
 
 def leaves(tree):
