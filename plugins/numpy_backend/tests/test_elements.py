@@ -50,7 +50,37 @@ def more_than_are_put_together(x):
     return np.stack([np.sin(x[i % 3, i % 4]) for i in range(70)])
 
 
+def slope(y):
+    return np.stack([1.5 * y[0] - y[1], y[1] * y[0]])
+
+
+def state_of_a_system(x):
+    y = x[0, :2]
+    first = slope(y)
+    second = slope(y + 0.5 * first)
+    return y - (first + second * x[2, 3]) * 0.25
+
+
+def read_as_a_whole_too(x):
+    y = slope(x[1, 1:3])
+    z = -y + tn.asarray(np.array([0.5, 2.0]), dtype=x.dtype)
+    return y, z[1], np.exp(z), z * z[0], z[:1]
+
+
+def states_in_a_loop(x):
+    y = x[:2, 0]
+    for _ in range(12):
+        y = y + 0.1 * slope(y)
+    return y
+
+
+def more_than_are_split(x):
+    y = np.stack([np.sin(x[i % 3, i % 4]) for i in range(5)])
+    return y * y - 2 * y
+
+
 PROGRAMS = (
+    state_of_a_system, read_as_a_whole_too, states_in_a_loop, more_than_are_split,
     rotation, joined_along_another_axis, every_second_of_a_slice, reshaped_between,
     backwards_and_kept, negative_zero, repeated, more_than_are_put_together,
 )  # fmt: skip

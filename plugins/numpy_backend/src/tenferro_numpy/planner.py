@@ -327,7 +327,11 @@ class Planner:
         if _ELEMENTS.isdisjoint(self.classes):
             return
         operations = [row[0] for row in self.program.nodes]
-        self.steps = pick_and_put(self.steps, self.avals, operations, self.literals, self.outputs)
+        given = self.avals, operations, self.literals, self.outputs
+        self.steps, together = pick_and_put(self.steps, *given)
+        if together:
+            by_numbers = import_module(f"{_PASSES}.short_arrays").by_numbers
+            self.steps = by_numbers(self.steps, *given, together, self.expression_of)
 
     def unbox(self) -> None:
         """Run lines of rank 0 on Python's own numbers."""

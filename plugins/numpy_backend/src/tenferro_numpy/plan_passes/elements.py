@@ -22,7 +22,7 @@ from tenferro_numpy.ir.expression import Expression, Scalar
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.python_scalars import UNBOXED
 
-__all__ = ["pick_and_put"]
+__all__ = ["Element", "array_of_elements", "element_of", "pick_and_put"]
 
 _MAX_ELEMENTS = 64  # of an array that is put together
 _MAX_BYTES_TO_KEEP = 1 << 16  # of an array that lives longer because an element is read later
@@ -40,15 +40,16 @@ def pick_and_put(
     operations: Sequence[Any],
     literals: Mapping[int, Any],
     outputs: Collection[int],
-) -> list[Step]:
+) -> tuple[list[Step], Mapping[int, Sequence[Element]]]:
     """Read single elements, and put arrays together of them, in one step each.
 
-    `operations` are those of the program's instructions.
+    Return the steps, and the elements of the arrays that are put together. `operations` are those
+    of the program's instructions.
     """
     parts = _Parts(steps, avals, operations, literals)
     found = [step for step in steps if parts.pick(step)]
     found += [step for step in reversed(steps) if parts.put(step)]
-    return _without_unread(steps, parts, outputs) if found else steps
+    return (_without_unread(steps, parts, outputs) if found else steps), parts.together
 
 
 class _Parts:
@@ -70,6 +71,7 @@ class _Parts:
                 if type(op) in (Slice, Reshape, Concatenate, BroadcastInDim):
                     self.moves[step.targets[0]] = op, step
         self.reads = Counter([slot for step in steps for slot in step.operands])
+        self.together: dict[int, Sequence[Element]] = {}  # arrays that steps put together
         self._known: dict[int, list[Element] | None] = {}
 
     # ---- reading -----------------------------------------------------------------------------
@@ -95,7 +97,7 @@ class _Parts:
             return False
         if slot != step.operands[0] and whole.size * whole.dtype.itemsize > _MAX_BYTES_TO_KEEP:
             return False
-        step.expression = _element(whole.shape, position, aval in UNBOXED)
+        step.expression = element_of(whole.shape, position, aval in UNBOXED)
         step.operands = (slot,)
         return True
 
@@ -112,23 +114,8 @@ class _Parts:
         elements = self._found(target, _MAX_MOVES)
         if elements is None or self._cost(elements) >= self._saved(target, _MAX_MOVES):
             return False
-        operands, texts = dict[int, str](), []
-        numbers: list[float] = []
-        for element in elements:
-            if not isinstance(element, tuple):
-                texts.append(f"{{p{len(numbers) + 1}}}")
-                numbers.append(element)
-                continue
-            slot, position = element
-            name = operands.setdefault(slot, f"{{{len(operands)}}}")
-            texts.append(name if position is None else f"{name}.item({position})")
-        text = f"{{p0}}(({', '.join(texts)},))"
-        bound: tuple[Any, ...] = (_array_of(aval.dtype.name), *numbers)
-        if aval.ndim > 1:
-            text += f".reshape({{p{len(bound)}}})"
-            bound = (*bound, aval.shape)
-        step.expression = Expression(text, bound, as_is=True)
-        step.operands = tuple(operands)
+        step.expression, step.operands = array_of_elements(elements, aval)
+        self.together[target] = elements
         return True
 
     def _elements(self, slot: int, moves: int) -> list[Element] | None:
@@ -200,11 +187,34 @@ def _before_slice(op: Slice, shape: tuple[int, ...], position: int) -> int:
 
 
 @lru_cache(maxsize=512)
-def _element(shape: tuple[int, ...], position: int, unboxed: bool) -> Expression:
+def element_of(shape: tuple[int, ...], position: int, unboxed: bool) -> Expression:
+    """Write the reading of one element of an array."""
     index = tuple(map(int, np.unravel_index(position, shape)))
     number = Expression("{0}.item({p0})", (position,), as_is=True)
     scalar = Scalar(number, _PICK_GAIN) if unboxed else None
     return Expression("{0}[{p0}]", (index,), scalar=scalar)
+
+
+def array_of_elements(
+    elements: Sequence[Element], aval: Aval
+) -> tuple[Expression, tuple[int, ...]]:
+    """Write the call that puts an array together, and return it with its operands."""
+    operands, texts = dict[int, str](), []
+    numbers: list[float] = []
+    for element in elements:
+        if not isinstance(element, tuple):
+            texts.append(f"{{p{len(numbers) + 1}}}")
+            numbers.append(element)
+            continue
+        slot, position = element
+        name = operands.setdefault(slot, f"{{{len(operands)}}}")
+        texts.append(name if position is None else f"{name}.item({position})")
+    text = f"{{p0}}(({', '.join(texts)},))"
+    bound: tuple[Any, ...] = (_array_of(aval.dtype.name), *numbers)
+    if aval.ndim > 1:
+        text += f".reshape({{p{len(bound)}}})"
+        bound = (*bound, aval.shape)
+    return Expression(text, bound, as_is=True), tuple(operands)
 
 
 @lru_cache(maxsize=2)
