@@ -23,10 +23,10 @@ from tenferro.arrays.functions.indexing import take
 from tenferro.arrays.functions.rearranging import flip
 from tenferro.arrays.functions.reduction import sum as _sum
 from tenferro.arrays.functions.structural import concatenate, moveaxis
-from tenferro.arrays.handle.array import Array
+from tenferro.arrays.handle.array import Array, evaluable
 from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import double_if_exact, normalize_axis
-from tenferro.primitives import ShapeMismatchError
+from tenferro.primitives import InvalidParameterError, ShapeMismatchError
 from tenferro.primitives._boundary import publish as _publish
 
 __all__ = ["cumulative_simpson", "cumulative_trapezoid", "simpson", "trapezoid"]
@@ -106,6 +106,8 @@ def cumulative_simpson(
     along the axis than y; ``initial``, a number or [*s with 1 on the axis], comes in front and is
     added to all.
 
+    Raises       ShapeMismatchError; InvalidParameterError: if places that are known do not
+                 increase.
     Source       K. V. Cartwright (2017), as for ``simpson``
 
     >>> from tenferro.integrate import cumulative_simpson
@@ -113,6 +115,8 @@ def cumulative_simpson(
     array([0.        , 0.33333333, 2.66666667])
     """
     values, steps = _samples("cumulative_simpson", y, x, dx, axis)
+    if x is not None:
+        _check_increasing("cumulative_simpson", steps)
     n = values.shape[-1]
     if n < 3:
         parts = steps * (values[..., 1:] + values[..., :-1]) / 2
@@ -122,6 +126,15 @@ def cumulative_simpson(
         places = [k if k % 2 == 0 and k < n - 2 else n - 2 + k - 1 for k in range(n - 1)]
         parts = take(concatenate([first, second], -1), places, axis=-1)
     return _accumulated(parts, initial, axis)
+
+
+def _check_increasing(function: str, steps: Array) -> None:
+    """Check intervals whose lengths are known."""
+    if evaluable(steps.key) and not (steps._concrete("the order of places") > 0).all():
+        raise at_user_line(InvalidParameterError.of(
+            function, "places do not increase", got="an interval whose length is not positive",
+            need="strictly increasing x", parameter="x", value=steps,
+        ))  # fmt: skip
 
 
 def _first_intervals(y: Array, h: Array) -> Array:

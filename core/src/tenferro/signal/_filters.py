@@ -12,7 +12,7 @@ from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.creation import zeros
 from tenferro.arrays.functions.padding import pad
 from tenferro.arrays.functions.structural import concatenate, moveaxis
-from tenferro.arrays.handle.array import Array
+from tenferro.arrays.handle.array import Array, evaluable
 from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import (
     broadcast_shapes,
@@ -21,7 +21,7 @@ from tenferro.arrays.promotion.broadcast import (
     normalize_axis,
     stretch,
 )
-from tenferro.primitives import ShapeMismatchError, float64
+from tenferro.primitives import InvalidParameterError, ShapeMismatchError, float64
 from tenferro.transforms import scan
 
 
@@ -32,6 +32,7 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     the last state
 
     Raises       ShapeMismatchError: if b or a is not a vector, or zi does not fit.
+                 InvalidParameterError: if a[0] is known and zero.
 
     >>> from tenferro.signal import lfilter
     >>> lfilter([1.0], [1.0, -0.5], [1.0, 0.0, 0.0])
@@ -43,6 +44,7 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     above, below, signal, *state = [cast(each, dtype) for each in given]
     place = normalize_axis(axis, signal.ndim, "lfilter")
     _check_vectors(above, below)
+    _check_divisor(below)
     order = max(above.size, below.size) - 1
     above, below = [_extended(each / below[0], order + 1) for each in (above, below)]
     moved = moveaxis(signal, place, 0)
@@ -74,6 +76,15 @@ def _check_vectors(b: Array, a: Array) -> None:
             need="b [p], a [q]", shapes=(b.shape, a.shape),
         )  # fmt: skip
         raise at_user_line(error)
+
+
+def _check_divisor(a: Array) -> None:
+    """Check coefficients whose values are known: the output is divided by the first one."""
+    if evaluable(a.key) and not a._concrete("the first coefficient")[0]:
+        raise at_user_line(InvalidParameterError.of(
+            "lfilter", "the first coefficient is zero", got="a[0] = 0", need="a[0] != 0",
+            parameter="a", value=a,
+        ))  # fmt: skip
 
 
 def _state(state: list[Array], order: int, place: int, lead: tuple[int, ...]) -> Array:

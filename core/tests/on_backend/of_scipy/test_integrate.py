@@ -102,6 +102,13 @@ def test_places_that_do_not_fit_are_refused(rule):
             getattr(ours, rule)(y, x=x)
 
 
+def test_places_that_do_not_increase_are_refused():
+    """the parabola through three of them divides by each interval"""
+    for x in ([0.0, 1, 1, 2], [0.0, 1, 0.5, 2]):
+        with pytest.raises(tn.InvalidParameterError, match="do not increase"):
+            ours.cumulative_simpson(np.ones(4), x=np.array(x))
+
+
 def test_another_initial_value_is_refused():
     with pytest.raises(tn.InvalidParameterError):
         ours.cumulative_trapezoid(np.ones(3), initial=1)

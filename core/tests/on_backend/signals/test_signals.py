@@ -131,3 +131,8 @@ def test_operands_that_do_not_fit_are_refused(call):
 def test_unknown_options_are_refused(option):
     with pytest.raises(tn.InvalidParameterError, match="there is no such"):
         ours.convolve(np.ones(3), np.ones(2), **option)
+
+
+def test_a_filter_that_divides_by_zero_is_refused():
+    with pytest.raises(tn.InvalidParameterError, match=r"a\[0\] = 0"):
+        tn.signal.lfilter([1.0], [0.0, 1.0], np.ones(4))

@@ -107,7 +107,10 @@ def _real_blocks(op: Schur, a: Aval) -> MissingRuleError:
     return MissingRuleError(
         "schur: the real form has no derivative here\n"
         f"  got        real=True for {a}\n"
-        f"  need       {alternative}, which has one where eigenvalues are distinct",
+        f"  need       {alternative}, which has one where eigenvalues are distinct\n"
+        "  hint       the block of two conjugate eigenvalues may be rotated by any angle where\n"
+        "             its entries off the diagonal are b and -b, as for normal matrices; what\n"
+        "             does not depend on the form is the same of the complex one",
         primitive=op.key,
         rule="jvp_a",
         provider=type(op).__module__,

@@ -31,8 +31,10 @@ def schur(a: Any, output: str = "real") -> SchurResult:
     output: "complex", or "real" as in SciPy. The real form of a real matrix has blocks of two rows
     for pairs of conjugate eigenvalues; a complex matrix has the complex form in any case
     Convention   the complex form has derivatives of every order where eigenvalues are distinct; the
-                 real one has none. Without LAPACK (on GPUs), digits are lost for matrices that have
-                 no basis of eigenvectors
+                 real one has none: a block [[a, b], [-b, a]], as normal matrices have it, may be
+                 rotated by any angle, so Z is not a function of the matrix there. What does not
+                 depend on the form is the same of the complex one. Without LAPACK (on GPUs), digits
+                 are lost for matrices that have no basis of eigenvectors
     Raises       ShapeMismatchError, DTypeMismatchError, InvalidParameterError (output); when
                  differentiated MissingRuleError for the real form, and where eigenvalues are equal
                  SingularMatrixError on backends that see it.
