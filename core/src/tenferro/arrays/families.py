@@ -65,7 +65,10 @@ FAMILIES = {
     "linalg.triangular": "linalg.cholesky",
     "logsumexp": "log_softmax logsumexp softmax",
     "looking": "__html__",
-    "methods": "__set_flat__ _astype _compress _fill _partition _put _set_imag _set_real _sort",
+    "methods": (
+        "__set_flat__ _astype _compress _conj _conjugate _fill _partition _put _set_imag _set_real "
+        "_sort"
+    ),
     "moments": "average corrcoef cov mean std var",
     "nan_functions": (
         "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile "

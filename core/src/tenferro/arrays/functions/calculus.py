@@ -11,7 +11,13 @@ from typing import Any
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import SCALARS, Array, another_handle
 from tenferro.arrays.handle.convert import as_array, asarray
-from tenferro.arrays.promotion.broadcast import cast, normalize_axes, normalize_axis, stretch
+from tenferro.arrays.promotion.broadcast import (
+    cast,
+    fitted,
+    normalize_axes,
+    normalize_axis,
+    stretch,
+)
 from tenferro.arrays.registry import FUNCTIONS, covers
 from tenferro.primitives import ShapeMismatchError, complex128, float64, searchsorted
 from tenferro.primitives.comparison import logical_xor
@@ -84,8 +90,8 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
             steps = FUNCTIONS["reshape"](steps, _vector_shape(steps.size, along, found.ndim))
     else:
         steps = dx
-    means = (_cut(found, along, 1, None) + _cut(found, along, None, -1)) / 2.0
-    return FUNCTIONS["sum"](FUNCTIONS["multiply"](steps, means), axis=along)  # type: ignore[no-any-return]
+    sums = _cut(found, along, 1, None) + _cut(found, along, None, -1)
+    return FUNCTIONS["sum"](FUNCTIONS["multiply"](steps, sums) / 2.0, axis=along)  # type: ignore[no-any-return]
 
 
 def _vector_shape(size: int, axis: int, ndim: int) -> tuple[int, ...]:
@@ -100,7 +106,8 @@ def gradient(x: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     """Estimate the gradient: central differences inside, one-sided ones at the ends.
 
     Steps or coordinates of the samples may follow, one for all axes or one each. With unequal steps
-    a, b the slope is that of the parabola through three neighbours.
+    a, b the slope is that of the parabola through three neighbours. Slopes have the dtype of x, or
+    float64 if that is of integers.
 
     Source  Fornberg, Math. Comp. 51 (1988) 699
     """
@@ -115,7 +122,8 @@ def gradient(x: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     for a in axes:
         if found.shape[a] < edge_order + 1:
             raise at_user_line(ValueError(f"gradient: too few samples, {found.aval} on axis {a}"))
-    slopes = [_slope(found, h, a, edge_order) for h, a in zip(steps, axes, strict=True)]
+    pairs = zip(steps, axes, strict=True)
+    slopes = [fitted(_slope(found, h, a, edge_order), found.dtype, "gradient") for h, a in pairs]
     if axis is not None and not isinstance(axis, (tuple, list)):
         return slopes[0]
     return slopes[0] if len(slopes) == 1 else tuple(slopes)
@@ -206,8 +214,8 @@ def interp(
         at, places, values = _periodic(at, places, values, abs(period))
         left = right = None
     n = places.size
-    lower = values[0] if left is None else cast(asarray(left), values.dtype)
-    upper = values[-1] if right is None else cast(asarray(right), values.dtype)
+    lower = values[0] if left is None else fitted(left, values.dtype, "interp")
+    upper = values[-1] if right is None else fitted(right, values.dtype, "interp")
     where = FUNCTIONS["where"]
     inside = _between(at, places, values) if n > 1 else stretch(values[0], at.shape)
     return where(at < places[0], lower, where(at > places[n - 1], upper, inside))  # type: ignore[no-any-return]

@@ -8,15 +8,14 @@ from typing import Any
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.comparison import equal, isfinite, isnan, logical_and, logical_or
 from tenferro.arrays.functions.complex import imag, real
-from tenferro.arrays.handle.array import SCALARS, Array, another_handle
+from tenferro.arrays.handle.array import Array, another_handle
 from tenferro.arrays.handle.convert import as_array, asarray
 from tenferro.arrays.promotion.broadcast import (
     broadcast_shapes,
     cast,
-    common_dtype,
+    fitted,
     stretch,
     together,
-    weak_or_array,
 )
 from tenferro.arrays.registry import FUNCTIONS, covers
 from tenferro.primitives import ShapeMismatchError, bool_, constant, promote
@@ -158,7 +157,4 @@ def _conditions(condlist: Any, x: Array) -> list[Array]:
 def _piece(function: Any, x: Array, args: Any, kwargs: Any) -> Array:
     is_value = not isinstance(function, Callable) or isinstance(function, Array)  # type: ignore[arg-type]
     value = function if is_value else function(x, *args, **kwargs)
-    found = (
-        weak_or_array(value, common_dtype([value])) if type(value) in SCALARS else asarray(value)
-    )
-    return stretch(cast(found, x.dtype), x.shape)
+    return stretch(fitted(value, x.dtype, "piecewise"), x.shape)

@@ -16,7 +16,7 @@ from tenferro.arrays.functions.indexing import getitem
 from tenferro.arrays.functions.structural import concatenate, ravel
 from tenferro.arrays.handle.array import Array, another_handle
 from tenferro.arrays.handle.convert import as_array
-from tenferro.arrays.promotion.broadcast import cast, normalize_axes, normalize_axis
+from tenferro.arrays.promotion.broadcast import fitted, normalize_axes, normalize_axis
 from tenferro.arrays.registry import covers
 
 _STATIC = "an index of Python or NumPy"
@@ -57,7 +57,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     Raises ConcretizationError: for a traced index; a static one is fine.
     """
     found, entry = as_array(arr), _index(obj, "insert")
-    new = cast(as_array(values), found.dtype)
+    new = fitted(values, found.dtype, "insert")
     both = concatenate([ravel(found), ravel(new)])
 
     def places(numpy: Any, positions: Any) -> Any:

@@ -16,7 +16,14 @@ from tenferro.arrays.functions.complex import imag, real
 from tenferro.arrays.handle.array import Array, another_handle
 from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.numpy_protocols.writing import rebind
-from tenferro.arrays.promotion.broadcast import broadcast_shapes, cast, floating, pair, stretch
+from tenferro.arrays.promotion.broadcast import (
+    broadcast_shapes,
+    cast,
+    fitted,
+    floating,
+    pair,
+    stretch,
+)
 from tenferro.arrays.registry import covers
 from tenferro.primitives import DType, DTypeMismatchError, arithmetic, bool_, int32, int64
 from tenferro.primitives import complex as make_complex
@@ -211,10 +218,10 @@ def _parts_to_num(x: Array, nan: Any, posinf: Any, neginf: Any) -> Array:
     if not x.dtype.is_float:
         return another_handle(x)
     largest = _largest(x.dtype)
-    above = cast(as_array(largest if posinf is None else posinf), x.dtype)
-    below = cast(as_array(-largest if neginf is None else neginf), x.dtype)
+    above = fitted(largest if posinf is None else posinf, x.dtype, "nan_to_num")
+    below = fitted(-largest if neginf is None else neginf, x.dtype, "nan_to_num")
     finite = where(isposinf(x), above, where(isneginf(x), below, x))
-    return where(isnan(x), cast(as_array(nan), x.dtype), finite)  # type: ignore[no-any-return]
+    return where(isnan(x), fitted(nan, x.dtype, "nan_to_num"), finite)  # type: ignore[no-any-return]
 
 
 def _largest(dtype: DType) -> float:

@@ -67,6 +67,12 @@ def compress(x: Array, condition: Any, axis: int | None = None, out: Any = None)
     return FUNCTIONS["compress"](condition, x, axis, out)
 
 
+@covers("_conj", "_conjugate")
+def conj(x: Array) -> Array:
+    """Return the complex conjugate; bools stay bools, which ``np.conj`` makes integers of."""
+    return FUNCTIONS["conj"](x) if x.dtype.is_complex else x
+
+
 @covers("_set_real")
 def set_real(x: Array, value: Any) -> None:
     """x.real = value."""

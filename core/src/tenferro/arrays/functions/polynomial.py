@@ -40,6 +40,8 @@ def polyval(p: Any, x: Any) -> Array:
     ()
     """
     coefficients, found = together_unstretched(_coefficients(p), x)
+    if not coefficients.size:
+        return zeros_like(as_array(x))
     result = zeros_like(found)
     for i in range(coefficients.size):
         result = result * found + coefficients[i]

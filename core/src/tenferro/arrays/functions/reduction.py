@@ -22,7 +22,7 @@ from tenferro.arrays.functions.arithmetic import (
 from tenferro.arrays.functions.broadcasting import broadcast_to
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array, scalar
-from tenferro.arrays.promotion.broadcast import cast, flag, normalize_axis, reduced_axes
+from tenferro.arrays.promotion.broadcast import cast, fitted, flag, normalize_axis, reduced_axes
 from tenferro.arrays.registry import covers
 from tenferro.primitives import DType, InvalidParameterError, bool_, int64, select, structural
 from tenferro.primitives import reduction as p
@@ -42,7 +42,7 @@ def starting(initial: Any, dtype: DType, name: str) -> Array:
     found = as_array(initial)
     if found.ndim:
         raise at_user_line(ValueError(f"{name}: `initial` is one number, not {found.aval}"))
-    return cast(found, dtype)
+    return fitted(initial, dtype, name)
 
 
 def keep(result: Array, x: Array, axes: Sequence[int]) -> Array:

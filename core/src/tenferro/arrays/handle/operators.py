@@ -18,11 +18,13 @@ from tenferro.arrays.registry import FUNCTIONS
 from tenferro.primitives._boundary import bounded, refusal
 
 METHODS = (
-    "all any argmax argmin argpartition argsort choose clip conj conjugate copy cumprod cumsum "
-    "diagonal dot flatten max mean min nonzero prod ptp ravel repeat reshape round searchsorted "
+    "all any argmax argmin argpartition argsort choose clip copy cumprod cumsum diagonal "
+    " dot flatten max mean min nonzero prod ptp ravel repeat reshape round searchsorted "
     "squeeze std sum swapaxes take trace transpose var"
 ).split()
-SPECIAL = "astype compress fill partition put sort".split()  # unlike the functions of their names
+SPECIAL = (
+    "astype compress conj conjugate fill partition put sort".split()
+)  # unlike the functions of their names
 OPERATORS = {
     "add": "add",
     "sub": "subtract",

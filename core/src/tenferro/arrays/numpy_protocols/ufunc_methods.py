@@ -25,10 +25,10 @@ from tenferro.arrays.numpy_protocols.writing import (
 from tenferro.arrays.promotion.broadcast import (
     broadcast_shapes,
     cast,
+    fitted,
     normalize_axis,
     reduced_axes,
     stretch,
-    weak_or_array,
 )
 from tenferro.arrays.registry import FUNCTIONS
 from tenferro.primitives import DType, bool_, int64, iota
@@ -70,6 +70,8 @@ def reduce(
     target = destination(out, ufunc.__name__)
     found = _start(ufunc, as_array(x), dtype, target)
     axes = reduced_axes(axis, found.ndim, ufunc.__name__)
+    if initial is not _ABSENT and initial is not None:
+        initial = fitted(initial, found.dtype, f"{ufunc.__name__}.reduce")
     how = _reduce_in_any_order if ufunc.__name__ in _ASSOCIATIVE else _reduce_in_order
     result = how(ufunc, function, found, axes, initial, where)
     if keepdims:
@@ -113,7 +115,7 @@ def _reduce_in_any_order(
         result = FUNCTIONS[_REDUCTIONS[name]](x, axis=tuple(axes))
     else:
         result = _fold_in_pairs(function, _in_front(x, axes, count))
-    return function(as_weak(initial, x), result) if starts else result
+    return function(initial, result) if starts else result
 
 
 def _required(neutral: Any, name: str) -> Any:
@@ -121,11 +123,6 @@ def _required(neutral: Any, name: str) -> Any:
         text = f"{name}.reduce: say `initial=`; nothing is left to start with"
         raise at_user_line(ValueError(text))
     return neutral
-
-
-def as_weak(value: Any, like: Array) -> Array:
-    """Return a value in the dtype of an array."""
-    return cast(weak_or_array(value, like.dtype), like.dtype)
 
 
 def _of_nothing(x: Array, axes: Sequence[int], value: Any) -> Array:

@@ -21,6 +21,7 @@ from tenferro.primitives import (
     AxisError,
     BroadcastInDim,
     DType,
+    DTypeMismatchError,
     Shape,
     ShapeMismatchError,
     bind,
@@ -228,6 +229,31 @@ def _is_weak(x: Any) -> bool:
 def weak_or_array(x: Any, dtype: DType) -> Array:
     """Return the array; a Python scalar becomes one of the given dtype."""
     return weak(x, Aval((), dtype)) if type(x) in _WEAK else as_array(x)
+
+
+def fitted(x: Any, dtype: DType, function: str) -> Array:
+    """Return a value that takes the dtype of an array; a fraction is cut off, as in NumPy.
+
+    Raises OverflowError: if a Python integer does not fit.
+    Raises DTypeMismatchError: if it is complex, and the dtype is that of real numbers.
+    """
+    _check_numbers(x, dtype)
+    found = as_array(x)
+    if found.dtype.is_complex and not (dtype.is_complex or dtype.is_bool):
+        error = DTypeMismatchError.of(
+            function, "a complex number has no place among real ones", got=str(found.aval),
+            need=f"a real number, for {dtype}", dtypes=(found.dtype, dtype),
+        )  # fmt: skip
+        raise at_user_line(error)
+    return cast(found, dtype)
+
+
+def _check_numbers(x: Any, dtype: DType) -> None:
+    if type(x) is int:
+        check_range(x, dtype)
+    elif isinstance(x, (list, tuple)):
+        for item in x:
+            _check_numbers(item, dtype)
 
 
 def float_for(dtype: DType) -> DType:
