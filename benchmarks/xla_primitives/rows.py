@@ -334,6 +334,7 @@ ABSENT = {
     "std::bitcast": _NOTHING,
     "std::bound": _NOTHING,
     "std::checkpoint": _CONTROL,
+    "std::cholesky_diagonal_cotangent": _NO_OTHER,
     "std::constant": _NOTHING,
     "std::debug_callback": "it calls Python",
     "std::host_callback": "it calls Python",

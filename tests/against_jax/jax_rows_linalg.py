@@ -270,7 +270,10 @@ SOLVING = [
     row("solveh_banded", Operand("2 n", low=1, high=1.5), Operand("n k"),
         use=lambda la, xp, ab, b: la.solveh_banded(ab * np.array([[0.3], [1.0]]), b),
         theirs=lambda la, xp, ab, b: xp.linalg.solve(of_hermitian_band(xp, ab), b)),
-    row("cholesky_banded", Operand("2 n", low=1, high=1.5), Operand("n k"),
+    row("cholesky_banded", Operand("2 n", low=1, high=1.5),
+        use=lambda la, xp, ab: la.cholesky_banded(ab * np.array([[0.3], [1.0]])),
+        theirs=lambda la, xp, ab: upper_band(xp, xp.linalg.cholesky(of_hermitian_band(xp, ab)))),
+    row("cho_solve_banded", Operand("2 n", low=1, high=1.5), Operand("n k"),
         use=lambda la, xp, ab, b: la.cho_solve_banded(
             (la.cholesky_banded(ab * np.array([[0.3], [1.0]])), False), b),
         theirs=lambda la, xp, ab, b: xp.linalg.solve(of_hermitian_band(xp, ab), b)),
@@ -287,6 +290,12 @@ SOLVING = [
         use=lambda la, xp, entries, b: la.spsolve(la.sparse_array((entries, PLACES), (3, 3)), b),
         theirs=lambda la, xp, entries, b: la.solve(dense(entries), b)),
 ]  # fmt: skip
+
+
+def upper_band(xp, factor):
+    """The diagonal and the one above of the conjugate transpose of a lower factor."""
+    above = xp.conj(xp.diagonal(factor, -1))
+    return xp.stack([xp.concatenate([xp.zeros_like(above[:1]), above]), xp.diagonal(factor)])
 
 
 def pfaffian_of_four(a):

@@ -55,7 +55,6 @@ from tenferro.computegraph._keys import (
 from tenferro.computegraph._materialize import (
     MaterializedGraph,
     MaterializedNode,
-    Structure,
     flatten,
     from_rows,
     materialize_merge,
@@ -73,7 +72,7 @@ from tenferro.computegraph._resolve import (
     resolve,
 )
 from tenferro.computegraph._roles import PRIMARY, Linearized, OperationRole, Primary
-from tenferro.computegraph._signature import signature
+from tenferro.computegraph._signature import Structure, signature
 from tenferro.computegraph._text import clip, operation_text
 
 if TYPE_CHECKING:

@@ -12,9 +12,10 @@ from typing import Any
 
 from tenferro._runtime.collector import CollectorPaused
 from tenferro._runtime.records import NamedTuple
-from tenferro.computegraph._materialize import MaterializedGraph, MaterializedNode, Structure
+from tenferro.computegraph._materialize import MaterializedGraph, MaterializedNode
 from tenferro.computegraph._operation import Operation
 from tenferro.computegraph._roles import OperationRole
+from tenferro.computegraph._signature import Structure
 from tenferro.computegraph._text import equation_text, graph_text
 
 Pass = Callable[[MaterializedGraph], MaterializedGraph]

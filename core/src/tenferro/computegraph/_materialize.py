@@ -27,6 +27,7 @@ from tenferro.computegraph._keys import (
 from tenferro.computegraph._operation import Operation, infer
 from tenferro.computegraph._resolve import Resolver
 from tenferro.computegraph._roles import OperationRole
+from tenferro.computegraph._signature import Structure
 from tenferro.computegraph._text import body_lines, clip, equation_text, graph_text
 
 
@@ -117,34 +118,6 @@ class MaterializedGraph:
         named = [(leaf_name(key, i), key.aval) for i, key in enumerate(self.inputs)]
         nodes = [(n.operation, n.inputs, n.outputs, n.role, None) for n in self.nodes]
         return from_rows, (named, nodes, self.outputs, self.avals)
-
-
-class Structure:
-    """Meaning of a program, whatever its inputs are called; hashable, with a cached hash."""
-
-    __slots__ = ("_hash", "_items")
-
-    def __init__(
-        self, input_count: int, nodes: Sequence[MaterializedNode], outputs: Sequence[int]
-    ) -> None:
-        items: list[Hashable] = [input_count]
-        for node in nodes:
-            operation = node[0]
-            items.append(operation.meaning if operation.has_graphs else operation)
-            items += node[1]
-        self._items = (*items, None, *outputs)
-        self._hash = hash(self._items)
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Structure):
-            return NotImplemented
-        return self is other or (self._hash == other._hash and self._items == other._items)
-
-    def __repr__(self) -> str:
-        return f"<Structure {self._hash & 0xFFFFFFFF:08x}>"
 
 
 def materialize_merge(

@@ -1,12 +1,13 @@
-"""Cache keys of recorded programs: equal keys mean equal graphs, and no graph is built.
+"""Cache keys of programs: ``signature`` of recorded ones, ``Structure`` of flat ones.
 
-Transforms look up finished programs by this key before they flatten anything. Read next:
-``_cache.py``.
+Equal signatures mean equal graphs, and no graph is built: transforms look up finished programs by
+this key before they flatten anything. Equal structures mean programs that compute the same. Read
+next: ``_cache.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from tenferro.computegraph._keys import ValueKey, inputs_of
@@ -64,3 +65,31 @@ def signature(
 
 
 _ANOTHER_OUTPUT = object()
+
+
+class Structure:
+    """Meaning of a program, whatever its inputs are called; hashable, with a cached hash."""
+
+    __slots__ = ("_hash", "_items")
+
+    def __init__(
+        self, input_count: int, nodes: Sequence[tuple[Any, ...]], outputs: Sequence[int]
+    ) -> None:
+        items: list[Hashable] = [input_count]
+        for node in nodes:
+            operation = node[0]
+            items.append(operation.meaning if operation.has_graphs else operation)
+            items += node[1]
+        self._items = (*items, None, *outputs)
+        self._hash = hash(self._items)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Structure):
+            return NotImplemented
+        return self is other or (self._hash == other._hash and self._items == other._items)
+
+    def __repr__(self) -> str:
+        return f"<Structure {self._hash & 0xFFFFFFFF:08x}>"

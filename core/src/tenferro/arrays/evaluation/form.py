@@ -18,9 +18,15 @@ from zlib import crc32
 from tenferro._runtime import CollectorPaused
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.evaluation.shared_scalars import split_shared_scalars
-from tenferro.computegraph import MaterializedGraph, Operation, ProgramCache, operation_text
+from tenferro.computegraph import (
+    MaterializedGraph,
+    Operation,
+    ProgramCache,
+    Structure,
+    operation_text,
+)
 from tenferro.computegraph._keys import SHARED_SERIAL
-from tenferro.computegraph._materialize import MaterializedNode, Structure
+from tenferro.computegraph._materialize import MaterializedNode
 
 MAX_EQUATIONS_TO_SPLIT_AT_ONCE = 256  # equations
 _BYTES_PER_ITEM = 40

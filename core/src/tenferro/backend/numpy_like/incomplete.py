@@ -36,6 +36,7 @@ NAMES: dict[type, str] = {}
 _BLOCK = 4096
 _LARGE_GAMMA_SHAPE = 1e3  # from here on SciPy may lose more than four digits
 _LARGE_BETA_SHAPE = 1e4
+_STEP_FROM_SHAPE = 1e36  # the floating numbers next to a are a hundred deviations away
 _MIN_X_OF_SCIPYS_COMPLEMENT = 1e-15  # below it, SciPy's 1 - I_x(a, b) forgets I_x
 
 
@@ -85,12 +86,22 @@ def _by_values(
 
 
 def _of_gamma(on: Numeric, function: Callable[..., Any], side: int, a: Any, x: Any) -> Any:
-    """Apply SciPy's function, and integrate where the shape is large; ``side``: 0 is P, 1 is Q."""
+    """Apply SciPy's function, and integrate where the shape is large; ``side``: 0 is P, 1 is Q.
+
+    P rises from 0 to 1 within a few √a about x = a; from some shape on no other number lies there.
+    """
+    xp = on.xp
 
     def integral(a: Any, x: Any) -> Any:
         return gamma_part(on, a, x, 0)[side]
 
-    return _with(on.xp, function(a, x), a > _LARGE_GAMMA_SHAPE, integral, a, x)
+    def step(a: Any, x: Any) -> Any:
+        above = xp.where(x > a, 1.0 - side, xp.where(x == a, 0.5, xp.nan))
+        return xp.where((x >= 0) & (x < a), 1.0 * side, above)
+
+    is_step = (a >= _STEP_FROM_SHAPE) & (a < xp.inf)
+    is_hard = (a > _LARGE_GAMMA_SHAPE) & ~is_step
+    return _with(xp, _with(xp, function(a, x), is_hard, integral, a, x), is_step, step, a, x)
 
 
 def _of_beta(on: Numeric, function: Callable[..., Any], side: int, a: Any, b: Any, x: Any) -> Any:

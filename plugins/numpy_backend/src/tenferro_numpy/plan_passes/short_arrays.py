@@ -99,6 +99,11 @@ class _Rewriter:
         target = step.targets[0]
         if not _is_short(self.avals[target]) or self.elements.keys().isdisjoint(step.operands):
             return False
+        given = tuple([self.avals[i] for i in step.operands])
+        if len(given) != (1 if type(op) is Neg else 2):
+            return False  # a pass before this one made another line of the operation
+        if step.expression != self.expression_of(op, given, self.avals[target]):
+            return False
         count = self.avals[target].size
         columns = [self.elements_of(self.renamed.get(i, i), count) for i in step.operands]
         if any([len(column) != count for column in columns]):
