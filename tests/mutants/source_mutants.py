@@ -780,14 +780,14 @@ GRAPHS = Area(
         ),
         _row(
             "structure without the inputs of nodes",
-            "tenferro.computegraph._materialize",
+            "tenferro.computegraph._signature",
             "items += node[1]",
             "items.append(len(node[1]))",
             "core/tests/computegraph/test_materialize.py",
         ),
         _row(
             "structure without the outputs",
-            "tenferro.computegraph._materialize",
+            "tenferro.computegraph._signature",
             "self._items = (*items, None, *outputs)",
             "self._items = (*items, None)",
             "core/tests/computegraph/test_materialize.py",
