@@ -59,8 +59,7 @@ def low_rank(a: Any, k: int) -> Array:
     ------
     InvalidParameterError
         If ``k`` is not such a rank, or s_k = s_k+1 for a matrix whose values are known. Under
-        ``jit``
-        and on devices the result is nan then.
+        ``jit`` and on devices the result is nan then.
 
     Examples
     --------
