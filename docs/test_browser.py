@@ -12,7 +12,7 @@ import browser
 
 CELLS = 9 * "<td style='min-width: 90px'>cell</td>"
 TABLE = f"<table><tr>{CELLS}</table>"
-#: The body of a page, and what is found of it at 360 and at 1280 pixels.
+#: The body of a page, and the fault that is reported of it at 360 and at 1280 pixels.
 BODIES = {
     "narrow": ("<p>text</p>", "", ""),
     "wide": (TABLE, "wider than the window: <table> cellcell", ""),

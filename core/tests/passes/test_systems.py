@@ -192,7 +192,7 @@ def flat_diagonal(interior, filling):
 
 
 def diagonal(interior, filling=0.0):
-    """The same as a matrix, of which the vector is the diagonal if the interior is N."""
+    """The row of ``flat_diagonal`` as a matrix; with interior N the vector is its diagonal."""
     return apply(Reshape((N, N)), flat_diagonal(interior, filling))
 
 

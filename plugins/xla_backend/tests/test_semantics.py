@@ -208,6 +208,16 @@ SEVERAL_AXES = {  # contracted and batch axes, and what einsum calls it
 }
 
 
+def of_pairs(operations):
+    """One program of several operations, each of the next two operands."""
+
+    def all_of_them(*xs):
+        pairs = zip(operations, xs[::2], xs[1::2], strict=True)
+        return [bind(operation, x, y) for operation, x, y in pairs]
+
+    return all_of_them
+
+
 @pytest.mark.parametrize("size", [2, 0], ids=["", "of nothing"])
 @pytest.mark.parametrize("dtype", ["float64", "complex64", "int32"])
 def test_contractions_with_several_axes_of_a_kind(programs, dtype, size):
@@ -220,11 +230,8 @@ def test_contractions_with_several_axes_of_a_kind(programs, dtype, size):
         operands += [a, b]
         want.append(np.einsum(words, a, b))
 
-    def all_of_them(*xs):
-        pairs = zip(operations, xs[::2], xs[1::2], strict=True)
-        return [bind(operation, x, y) for operation, x, y in pairs]
-
-    for found, expected in zip(programs.run(all_of_them, *operands), want, strict=True):
+    results = programs.run(of_pairs(operations), *operands)
+    for found, expected in zip(results, want, strict=True):
         assert found.shape == expected.shape
         np.testing.assert_allclose(found, expected, rtol=1e-5)
 
@@ -257,10 +264,7 @@ def test_large_matrices_of_columns_are_multiplied_in_rows(programs):
         operands += [a, b]
         want.append(np.einsum(words, a, b))
 
-    def all_of_them(*xs):
-        pairs = zip(operations, xs[::2], xs[1::2], strict=True)
-        return [bind(operation, x, y) for operation, x, y in pairs]
-
+    all_of_them = of_pairs(operations)
     for found, expected in zip(programs.run(all_of_them, *operands), want, strict=True):
         same(found, expected)
     text = programs.compile(all_of_them, *[Aval(x.shape, "float64") for x in operands]).explain()

@@ -15,11 +15,12 @@ from tenferro.arrays.functions.arithmetic import sqrt
 from tenferro.arrays.functions.complex import conj, real
 from tenferro.arrays.functions.contraction import outer
 from tenferro.arrays.functions.creation import zeros
+from tenferro.arrays.functions.linalg.decomposing import unfit
 from tenferro.arrays.functions.linalg.structured import solve_banded
 from tenferro.arrays.functions.structural import concatenate, matrix_transpose
 from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import cast, floating
-from tenferro.primitives import InvalidParameterError, ShapeMismatchError
+from tenferro.primitives import InvalidParameterError
 from tenferro.primitives.linalg.banded_solve import adjoint_band
 from tenferro.transforms.control.scan import scan
 
@@ -47,7 +48,7 @@ def cholesky_banded(
     """
     band = floating(as_array(ab))
     if band.ndim != 2 or not band.shape[0]:
-        raise _unfit("cholesky_banded", "ab [u + 1, n]", band)
+        raise unfit("cholesky_banded", "ab [u + 1, n]", band)
     u, n = band.shape[0] - 1, band.shape[1]
     if not n:
         return band
@@ -81,7 +82,7 @@ def cho_solve_banded(
     factor, lower = cb_and_lower
     band = as_array(factor)
     if band.ndim != 2 or not band.shape[0]:
-        raise _unfit("cho_solve_banded", "cb [u + 1, n], b [n] or [n, k]", band, as_array(b))
+        raise unfit("cho_solve_banded", "cb [u + 1, n], b [n] or [n, k]", band, as_array(b))
     u = band.shape[0] - 1
     below, above = (band, adjoint_band(band, 0)) if lower else (adjoint_band(band, u), band)
     return solve_banded((0, u), above, solve_banded((u, 0), below, b))
@@ -119,10 +120,3 @@ def _check_positive(factor: Array) -> None:
             got=f"a pivot that is not positive in column {place}", need="positive eigenvalues",
             parameter="ab", value=place,
         ))  # fmt: skip
-
-
-def _unfit(function: str, need: str, *operands: Array) -> Exception:
-    return at_user_line(ShapeMismatchError.of(
-        function, "the operands do not fit together", need=need,
-        got=", ".join([str(x.aval) for x in operands]), shapes=tuple([x.shape for x in operands]),
-    ))  # fmt: skip

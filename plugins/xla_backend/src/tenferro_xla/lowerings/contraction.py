@@ -107,7 +107,10 @@ def _are_adjacent(axes: Axes) -> bool:
 
 
 def _is_slow(left: _Operand, right: _Operand) -> bool:
-    """Return True for large float64 products of a left matrix in columns, which is no larger."""
+    """Return True for a large float64 product whose left matrix lies in columns.
+
+    The left matrix has no more elements than the product, so that a copy of it costs little memory.
+    """
     if left.array.dtype != np.float64 or len(left.contract) != 1:
         return False
     if left.contract[0] == left.array.ndim - 1 or not left.free:

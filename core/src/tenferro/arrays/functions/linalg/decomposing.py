@@ -178,6 +178,14 @@ def matrices(x: Any, function: str) -> Array:
     return found if found.dtype.is_inexact else cast(found, float64)
 
 
+def unfit(function: str, need: str, *operands: Array) -> Exception:
+    """Return the error for operands whose shapes do not fit together."""
+    return at_user_line(ShapeMismatchError.of(
+        function, "the operands do not fit together", need=need,
+        got=", ".join([str(x.aval) for x in operands]), shapes=tuple([x.shape for x in operands]),
+    ))  # fmt: skip
+
+
 def from_lower(x: Array) -> Array:
     """Return the Hermitian matrix with the lower triangle of x and a real diagonal."""
     below, on = tril(x, -1), tril(triu(x))

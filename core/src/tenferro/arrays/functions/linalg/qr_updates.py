@@ -16,13 +16,13 @@ from tenferro.arrays.functions.comparison import where
 from tenferro.arrays.functions.complex import conj, real
 from tenferro.arrays.functions.contraction import matmul
 from tenferro.arrays.functions.creation import zeros
-from tenferro.arrays.functions.linalg.decomposing import QRResult, matrices, qr
+from tenferro.arrays.functions.linalg.decomposing import QRResult, matrices, qr, unfit
 from tenferro.arrays.functions.reduction import sum
 from tenferro.arrays.functions.structural import concatenate, matrix_transpose
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import cast
-from tenferro.primitives import InvalidParameterError, ShapeMismatchError, promote_dtypes
+from tenferro.primitives import InvalidParameterError, promote_dtypes
 
 
 def qr_insert(Q: Any, R: Any, u: Any, k: int, which: str = "row") -> QRResult:
@@ -56,7 +56,7 @@ def qr_insert(Q: Any, R: Any, u: Any, k: int, which: str = "row") -> QRResult:
     new = matrices(new, "qr_insert")
     fixed = (m if is_column else n), new.shape[-2 if is_column else -1]
     if fixed[0] != fixed[1] or new.shape[:-2] != q.shape[:-2]:
-        raise _unfit("qr_insert", f"u with {fixed[0]} entries in each {which}", q, r, new)
+        raise unfit("qr_insert", f"u with {fixed[0]} entries in each {which}", q, r, new)
     dtype = promote_dtypes(q.dtype, new.dtype)
     q, r, new = cast(q, dtype), cast(r, dtype), cast(new, dtype)
     place = _place("qr_insert", k, n if is_column else m, 0)
@@ -117,7 +117,7 @@ def qr_update(
     lead, p = q.shape[:-2], left.shape[-1]
     want = (*lead, q.shape[-2], p), (*lead, r.shape[-1], p)
     if (left.shape, right.shape) != want:
-        raise _unfit("qr_update", "u [m] or [*b, m, p], v [n] or [*b, n, p]", q, r, left, right)
+        raise unfit("qr_update", "u [m] or [*b, m, p], v [n] or [*b, n, p]", q, r, left, right)
     dtype = promote_dtypes(q.dtype, promote_dtypes(left.dtype, right.dtype))
     q, r, left, right = (cast(x, dtype) for x in (q, r, left, right))
     if q.shape[-1] < q.shape[-2]:
@@ -136,7 +136,7 @@ def _with_columns(q: Array, r: Array, new: Array, k: int) -> QRResult:
         inside = matmul(_adjoint(q), new)
         q, inside = _reflected(q, inside, n)
     elif n + p > m:
-        raise _unfit("qr_insert", f"at most {m} columns, or a full decomposition", q, r, new)
+        raise unfit("qr_insert", f"at most {m} columns, or a full decomposition", q, r, new)
     else:
         inside = matmul(_adjoint(q), new)
         rest = new - matmul(q, inside)
@@ -222,7 +222,7 @@ def _factors(function: str, q: Any, r: Any) -> tuple[Array, Array]:
     m, c = left.shape[-2:]
     rows, n = right.shape[-2:]
     if left.shape[:-2] != right.shape[:-2] or c != rows or c not in (m, min(m, n)):
-        raise _unfit(function, "Q [*b, m, c], R [*b, c, n] with c = m or c = n", left, right)
+        raise unfit(function, "Q [*b, m, c], R [*b, c, n] with c = m or c = n", left, right)
     dtype = promote_dtypes(left.dtype, right.dtype)
     return cast(left, dtype), cast(right, dtype)
 
@@ -245,13 +245,6 @@ def _place(function: str, k: int, size: int, count: int) -> int:
 def _no_value(function: str, name: str, fact: str, value: Any, need: str) -> Exception:
     return at_user_line(InvalidParameterError.of(
         function, fact, got=repr(value), need=need, parameter=name, value=value
-    ))  # fmt: skip
-
-
-def _unfit(function: str, need: str, *operands: Array) -> Exception:
-    return at_user_line(ShapeMismatchError.of(
-        function, "the operands do not fit together", need=need,
-        got=", ".join([str(x.aval) for x in operands]), shapes=tuple([x.shape for x in operands]),
     ))  # fmt: skip
 
 

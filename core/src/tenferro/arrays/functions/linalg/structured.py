@@ -12,7 +12,7 @@ from typing import Any
 
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.complex import real
-from tenferro.arrays.functions.linalg.decomposing import matrices
+from tenferro.arrays.functions.linalg.decomposing import matrices, unfit
 from tenferro.arrays.functions.linalg.solving import square
 from tenferro.arrays.functions.structural import concatenate
 from tenferro.arrays.handle.array import Array
@@ -20,7 +20,6 @@ from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import cast
 from tenferro.primitives import (
     InvalidParameterError,
-    ShapeMismatchError,
     float64,
     promote_dtypes,
 )
@@ -48,7 +47,7 @@ def solve_sylvester(a: Any, b: Any, q: Any) -> Array:
     lead, m, n = left.shape[:-2], left.shape[-1], right.shape[-1]
     if right.shape[:-2] != lead or known.shape != (*lead, m, n):
         need = "a [*s, m, m], b [*s, n, n], q [*s, m, n]"
-        raise _unfit("solve_sylvester", need, left, right, known)
+        raise unfit("solve_sylvester", need, left, right, known)
     dtype = promote_dtypes(left.dtype, promote_dtypes(right.dtype, known.dtype))
     return solve_sylvester_equation(cast(left, dtype), cast(right, dtype), cast(known, dtype))
 
@@ -81,7 +80,7 @@ def solve_banded(
     band, right = as_array(ab), as_array(b)
     n = band.shape[-1] if band.ndim == 2 else -1
     if band.shape != (lower + upper + 1, n) or right.ndim not in (1, 2) or right.shape[0] != n:
-        raise _unfit("solve_banded", "ab [l + u + 1, n], b [n] or [n, k]", band, right)
+        raise unfit("solve_banded", "ab [l + u + 1, n], b [n] or [n, k]", band, right)
     dtype = promote_dtypes(band.dtype, right.dtype)
     dtype = dtype if dtype.is_inexact else float64
     known = cast(right[:, None] if right.ndim == 1 else right, dtype)
@@ -113,7 +112,7 @@ def solveh_banded(
     """
     band = as_array(ab)
     if band.ndim != 2 or not band.shape[0]:
-        raise _unfit("solveh_banded", "ab [u + 1, n], b [n] or [n, k]", band, as_array(b))
+        raise unfit("solveh_banded", "ab [u + 1, n], b [n] or [n, k]", band, as_array(b))
     u = band.shape[0] - 1
     half = band if lower else adjoint_band(band, u)
     main = cast(real(half[:1]), half.dtype)
@@ -121,11 +120,3 @@ def solveh_banded(
     above = adjoint_band(concatenate([main, below]), 0)[:u]
     whole = concatenate([above, main, below])
     return solve_banded((u, u), whole, b)
-
-
-def _unfit(function: str, need: str, *operands: Array) -> Exception:
-    error = ShapeMismatchError.of(
-        function, "the operands do not fit together", need=need,
-        got=", ".join([str(x.aval) for x in operands]), shapes=tuple([x.shape for x in operands]),
-    )  # fmt: skip
-    return at_user_line(error)
