@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from importlib import import_module
 from types import FrameType, TracebackType
 from typing import Any
@@ -23,8 +24,9 @@ _BUGS = (AssertionError, NameError)
 _NUMBERS = frozenset(("int", "float", "complex", "bool"))
 # Patterns are compiled at the first error: compiling them takes longer than loading this file.
 _TYPES_IN_TEXT = r"'([\w.]+)'|, not ([\w.]+)$|non-iterable ([\w.]+) object"
-_SIGNATURE = r"[\w.<>]+\(\) (?:missing |takes |got )"
+_SIGNATURE = r"([\w.<>]+)\(\) (?:missing |takes |got )"
 _TAKES_MORE, _TAKES_ANY = 0x04, 0x08  # flags of code objects: *args, **kwargs
+_OF_A_FUNCTION = 0x01  # flag of code whose locals are no namespace of a module or class
 _DEPTH = 4  # how deep containers among the arguments are looked through
 _MAX_VALUES_TO_EXAMINE = 1000  # values among the arguments that are looked at
 
@@ -101,8 +103,9 @@ def _instruction(entry: TracebackType) -> str:
 def _about_types(error: Exception, ours: TracebackType, boundary: FrameType) -> bool | None:
     """Return True if the error names the type of an argument; None if it names no type."""
     text = str(error)
-    if re.match(_SIGNATURE, text):
-        return _instruction(ours) == "CALL_FUNCTION_EX"  # it passes on what was given
+    if (called := re.match(_SIGNATURE, text)) is not None:
+        passes_on = _instruction(ours) == "CALL_FUNCTION_EX"
+        return passes_on or _is_given(called[1], ours, boundary)
     if isinstance(error, AttributeError) and error.name is not None:
         if str(error.name).startswith("_") and not str(error.name).startswith("__"):
             return False  # a private attribute: no argument is asked for one
@@ -113,6 +116,25 @@ def _about_types(error: Exception, ours: TracebackType, boundary: FrameType) -> 
         return None
     known = {name for value in _values(boundary) for name in _names(type(value))}
     return (named - _NUMBERS or named) <= known
+
+
+def _is_given(name: str, ours: TracebackType, boundary: FrameType) -> bool:
+    """Return True if the user gave the function of this name, which did not fit our call."""
+    given = [value for value in _values(boundary) if _has_name(value, name)]
+    seen = _locals(ours.tb_frame).values()  # a rule calls functions of an earlier public call
+    return bool(given) or any([_has_name(x, name) and not _is_ours(x) for x in seen])
+
+
+def _has_name(value: Any, name: str) -> bool:
+    """Return True if Python calls the function, or the type of the callable object, ``name``."""
+    while isinstance(value, partial):
+        value = value.func
+    names = [getattr(value, field, None) for field in ("__qualname__", "__name__")]
+    return callable(value) and name in (*names, f"{type(value).__qualname__}.__call__")
+
+
+def _is_ours(function: Any) -> bool:
+    return str(getattr(function, "__module__", "")).startswith("tenferro")
 
 
 def _explains_key(error: KeyError, boundary: FrameType) -> bool:
@@ -162,7 +184,7 @@ def _inside(value: Any) -> list[Any]:
 
 def _arguments(boundary: FrameType) -> list[Any]:
     """Return the arguments with which a public function was called."""
-    code, given = boundary.f_code, boundary.f_locals
+    code, given = boundary.f_code, _locals(boundary)
     count = code.co_argcount + code.co_kwonlyargcount
     count += bool(code.co_flags & _TAKES_MORE) + bool(code.co_flags & _TAKES_ANY)
     found: list[Any] = []
@@ -173,6 +195,13 @@ def _arguments(boundary: FrameType) -> list[Any]:
             found += given[name].values()
         else:
             found.append(given[name])
-    if type(given) is dict:  # a copy that Python keeps: the error in it would live as long
-        given.clear()
+    return found
+
+
+def _locals(frame: FrameType) -> dict[str, Any]:
+    """Return a copy of the variables that a frame can read, those of outer functions included."""
+    kept = frame.f_locals
+    found = dict(kept)
+    if type(kept) is dict and frame.f_code.co_flags & _OF_A_FUNCTION:
+        kept.clear()  # Python keeps this copy with the frame: the error in it would live as long
     return found

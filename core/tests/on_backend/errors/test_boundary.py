@@ -1,6 +1,7 @@
 """The boundary of public functions: typed errors, outermost names, users' errors untouched."""
 
 import contextlib
+import functools
 import gc
 import json
 import pickle
@@ -256,6 +257,41 @@ def test_an_error_that_an_argument_explains_is_the_users(name):
     with pytest.raises((tn.ArgumentError, tn.RefusalError)) as found:
         f(argument)
     assert found.value.function == "solve"
+
+
+class Callback:
+    def __call__(self):
+        """Take no argument."""
+
+
+TAKES_NOTHING = {
+    "lambda": lambda: 0.0,
+    "partial": functools.partial(lambda a, b, c, d: a, 1.0),
+    "object": Callback(),
+    "builtin": globals,
+}
+CALLS = {
+    "scan": lambda f: tn.scan(f, 0.0, np.ones(2)),
+    "fori_loop": lambda f: tn.fori_loop(0, 2, f, 0.0),
+    "while_loop": lambda f: tn.while_loop(lambda c: c < 1, f, 0.0),
+    "cond": lambda f: tn.cond(True, f, f, 0.0),
+    "map": lambda f: tn.map(f, np.ones(2)),
+    "associative_scan": lambda f: tn.associative_scan(f, np.ones(2)),
+    "custom_root": lambda f: tn.custom_root(lambda x: x, 1.0, f, lambda g, y: y),
+    "custom_linear_solve": lambda f: tn.custom_linear_solve(f, np.ones(2), lambda m, b: b),
+    "grad": lambda f: tn.grad(lambda a: tn.custom_root(lambda x: x - a, 1.0, lambda g, x: x, f))(
+        1.0
+    ),
+}
+
+
+@pytest.mark.parametrize("given", TAKES_NOTHING)
+@pytest.mark.parametrize("name", CALLS)
+def test_a_function_that_does_not_take_what_it_is_called_with_is_the_users(name, given):
+    """Callbacks of control flow and of solvers: a TypeError of the caller, not a bug of ours"""
+    with pytest.raises(tn.ArgumentTypeError, match=f"^{name}: .*argument") as found:
+        CALLS[name](TAKES_NOTHING[given])
+    assert "test_boundary.py" in found.value.__notes__[-1]
 
 
 def test_a_bug_below_a_public_function_is_told_of_the_outermost():
