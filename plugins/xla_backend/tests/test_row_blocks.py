@@ -181,6 +181,32 @@ def test_a_program_without_gain_or_with_callbacks_is_as_it_was(programs):
     assert not blocks_of(programs.compile(softened, tp.Aval((0, 10), "float64")))
 
 
+def test_values_that_two_results_need_are_in_blocks(programs):
+    """XLA would write out both factors, their product and the square, to read them again.
+
+    Regions with several results would not, nor does XLA where only one result is asked for.
+    """
+
+    def loss_and_slope(x):
+        square = x * x
+        t, e = tp.tanh(x), tp.exp(-square)
+        total = tp.reduce_sum(t * e + tp.log1p(square), (0,))
+        return total, (1.0 - t * t) * e + x * (t * e) + x / (square + 1.0)
+
+    aval = tp.Aval((3000,), "float64")
+    x = samples(3000)
+    square, t, e = x * x, np.tanh(x), np.exp(-x * x)
+    executable = programs.compile(loss_and_slope, aval)
+    assert len(blocks_of(executable)) == 1
+    assert not find_blocks(executable._whole, CACHE)
+    assert not blocks_of(programs.compile(lambda x: loss_and_slope(x)[1], aval))
+    total, slope = map(np.asarray, executable(x))
+    np.testing.assert_allclose(total, np.sum(t * e + np.log1p(square)), rtol=1e-13)
+    np.testing.assert_allclose(
+        slope, (1 - t * t) * e + x * t * e + x / (square + 1), rtol=1e-12, atol=1e-15
+    )
+
+
 def test_a_loop_that_saves_little_is_not_made(programs):
     """Core finds a block in both; where the arrays are small, a larger cache holds the rest."""
     for rows, count in ((24, 0), (ROWS, 1)):

@@ -1,7 +1,7 @@
 """Parts of a program that XLA runs in a loop over blocks of rows, so that they stay in the cache.
 
 On the CPU, XLA fuses elementwise code, but writes out what stands on both sides of a product or a
-reduction; arrays of many rows then go through memory many times. Core finds the parts that act on
+reduction, and what two results need; arrays of many rows then go through memory many times. Core finds the parts that act on
 rows (``tenferro.backend.row_blocks``); each becomes one ``RowBlocks`` instruction, lowered to a
 ``fori_loop`` whose body takes some rows through all of them. XLA divides the rows of a block among
 processors, and each has a cache of its own. Value and gradient of a Gaussian mixture at 10,000
@@ -160,7 +160,8 @@ def with_row_blocks(program: CompiledProgram, cache: int) -> CompiledProgram:
         isinstance(node.operation, (HostCallback, DebugCallback)) for node in program.nodes
     ):
         return program
-    blocks = [block for block in find_blocks(program, cache) if _pays(program, block, cache)]
+    found = find_blocks(program, cache, one_result=True)
+    blocks = [block for block in found if _pays(program, block, cache)]
     if not blocks:
         return program
     inside: set[int] = set()

@@ -98,19 +98,31 @@ class Block(NamedTuple):
         return compile_program(from_rows(inputs, instructions, results, avals))
 
 
-def find_blocks(program: CompiledProgram, cache: int) -> list[Block]:
-    """Find the parts of a program that are worth it, for a cache of this size."""
+class _Target(NamedTuple):
+    """What blocks are chosen for: bytes of the cache, and whether fused loops have one result."""
+
+    cache: int
+    one_result: bool
+
+
+def find_blocks(program: CompiledProgram, cache: int, *, one_result: bool = False) -> list[Block]:
+    """Find the parts of a program that are worth it, for a cache of this size.
+
+    ``one_result`` states that the loops into which the backend fuses elementwise code have one
+    result each.
+    """
+    target = _Target(cache, one_result)
     extents = _extents(program, cache)
     entries = _entries(program) if extents else []
     acting = {extent: _acting_by_rows(entries, extent, cache) for extent in extents}
     first: dict[int, _Search] = {}
     if len(acting) > 1:
         compared = list(acting)[:_MAX_EXTENTS_COMPARED]
-        first = {extent: _Search(program, extent, cache, acting[extent]) for extent in compared}
+        first = {extent: _Search(program, extent, target, acting[extent]) for extent in compared}
     chosen = _Chosen(program)
     walks = iter(range(_MAX_SEARCHES))
     for extent in _most_saving_first(first, acting):
-        _find_along(extent, acting[extent], chosen, walks, cache, first.get(extent))
+        _find_along(extent, acting[extent], chosen, walks, target, first.get(extent))
     return chosen.blocks
 
 
@@ -119,7 +131,7 @@ def _find_along(
     rows: Mapping[int, ByRows],
     chosen: _Chosen,
     walks: Iterator[int],
-    cache: int,
+    target: _Target,
     first: _Search | None,
 ) -> None:
     """Add the blocks of rows of one extent; ``first`` is the search through all instructions."""
@@ -127,11 +139,14 @@ def _find_along(
     left = rows.keys() - chosen.block_of.keys()
     vain = 0
     for _ in walks:
-        if vain >= _MAX_VAIN_SEARCHES or sum([sizes[position] for position in left]) <= cache:
+        if (
+            vain >= _MAX_VAIN_SEARCHES
+            or sum([sizes[position] for position in left]) <= target.cache
+        ):
             break
         search = first
         if search is None or len(left) < len(rows):
-            search = _Search(chosen.program, extent, cache, {i: rows[i] for i in left})
+            search = _Search(chosen.program, extent, target, {i: rows[i] for i in left})
         left -= search.members.keys()
         vain = 0 if chosen.add(search) else vain + 1
         if not search.members:
@@ -262,11 +277,11 @@ class _Search:
     """Search for instructions that act on rows of an extent and form a valid block."""
 
     def __init__(
-        self, program: CompiledProgram, extent: int, cache: int, rows: Mapping[int, ByRows]
+        self, program: CompiledProgram, extent: int, target: _Target, rows: Mapping[int, ByRows]
     ) -> None:
         self.program = program
         self.extent = extent
-        self.cache = cache
+        self.cache, self.one_result = target
         self.members: dict[int, ByRows] = {}
         self.made: dict[int, ByRows] = {}  # by slot
         self.after: set[int] = set()  # slots that follow from the block, and have no rows in it
@@ -306,7 +321,7 @@ class _Search:
         if sum([size_of(avals[slot]) for slot in self.made]) <= self.cache:
             return None
         exported = self.exported()
-        gains = Gains(self.program, self.members, exported)
+        gains = Gains(self.program, self.members, exported, one_result=self.one_result)
         inside = sum(gains.written[slot] for slot in gains.between if slot not in exported)
         outside = sum(size_of(avals[slot]) for slot in exported)
         if inside <= max(self.cache, _MIN_BYTES_SAVED_PER_BYTE_READ * outside):

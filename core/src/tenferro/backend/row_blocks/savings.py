@@ -1,8 +1,8 @@
 """Savings of running by blocks, and the number of rows that fit the cache.
 
 Regions alone already keep in the cache what elementwise lines hand on. What they must write out is
-what stands on both sides of a product, or of a reduction within rows. Read next:
-``even.py``.
+what stands on both sides of a product, or of a reduction within rows. A backend whose fused loops
+have one result each writes out as well what two results need. Read next: ``even.py``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from tenferro.primitives.structural import BroadcastInDim, Reshape, Transpose
 
 __all__ = ["VIEWS", "Gains", "size_of"]
 
+_SEVERAL = -1  # results, where slots have numbers from 0
 VIEWS = (BroadcastInDim, Reshape, Transpose)
 
 
@@ -27,10 +28,17 @@ class Gains:
     written   bytes of each array with rows, by the slot that makes it
     between   of them, those that regions would write out for other members
     alive     the most bytes that are alive at once
+
+    ``one_result`` states that regions have one result each.
     """
 
     def __init__(
-        self, program: CompiledProgram, members: Mapping[int, ByRows], exported: Collection[int]
+        self,
+        program: CompiledProgram,
+        members: Mapping[int, ByRows],
+        exported: Collection[int],
+        *,
+        one_result: bool = False,
     ) -> None:
         self.written: dict[int, int] = {}
         self.between: set[int] = set()
@@ -41,6 +49,8 @@ class Gains:
         self._last: dict[int, int] = {}  # the position of the last member that reads it
         for position, how in members.items():
             self._note(program, position, how)
+        if one_result:
+            self._note_shared(program, members, exported)
         self._last.update(
             {self._root[slot]: len(program) for slot in exported if slot in self._root}
         )
@@ -71,6 +81,22 @@ class Gains:
         self._ready[made] = level + (product or isinstance(op, REDUCTIONS))
         if product:
             self.between.add(made)
+
+    def _note_shared(
+        self, program: CompiledProgram, members: Mapping[int, ByRows], exported: Collection[int]
+    ) -> None:
+        """Add to ``between`` what two regions read, if each region has one result."""
+        reader: dict[int, int] = {}  # by slot: the result that needs it, or _SEVERAL
+        for position in reversed(list(members)):
+            op, inputs, (made,) = program.nodes[position][:3]
+            result = reader.get(made, made)
+            if members[position].joined is not None or isinstance(op, (DotGeneral, *REDUCTIONS)):
+                result = made
+            elif made in self.written and (result == _SEVERAL or made in exported):
+                self.between.add(made)
+                result = made
+            for slot in inputs:
+                reader[slot] = result if reader.get(slot, result) == result else _SEVERAL
 
     def _most_alive(self) -> int:
         changes = [(self._made[slot], 0, size) for slot, size in self.written.items()]
