@@ -1,11 +1,11 @@
 """Parts of a program that XLA runs in a loop over blocks of rows, so that they stay in the cache.
 
 On the CPU, XLA fuses elementwise code, but writes out what stands on both sides of a product or a
-reduction, and what two results need; arrays of many rows then go through memory many times. Core finds the parts that act on
-rows (``tenferro.backend.row_blocks``); each becomes one ``RowBlocks`` instruction, lowered to a
-``fori_loop`` whose body takes some rows through all of them. XLA divides the rows of a block among
-processors, and each has a cache of its own. Value and gradient of a Gaussian mixture at 10,000
-points take 42 ms whole, and 9 ms so. Read next: ``_trace.py``.
+reduction, and what two results need; arrays of many rows then go through memory many times. Core
+finds the parts that act on rows (``tenferro.backend.row_blocks``); each becomes one ``RowBlocks``
+instruction, lowered to a ``fori_loop`` whose body takes some rows through all of them. XLA divides
+the rows of a block among processors, and each has a cache of its own. Value and gradient of a
+Gaussian mixture at 10,000 points take 42 ms whole, and 9 ms so. Read next: ``_trace.py``.
 """
 
 from __future__ import annotations
