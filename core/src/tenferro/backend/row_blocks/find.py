@@ -99,7 +99,7 @@ class Block(NamedTuple):
 
 
 class _Target(NamedTuple):
-    """What blocks are chosen for: bytes of the cache, and whether fused loops have one result."""
+    """Aims of a choice of blocks: bytes of the cache, and whether fused loops have one result."""
 
     cache: int
     one_result: bool
