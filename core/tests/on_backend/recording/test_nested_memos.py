@@ -355,7 +355,7 @@ def test_nested_transforms_record_nothing_new(way):
         tn.grad(f)(*args)
         memos.append([(lent.memo, lent.size) for lent in MEMOS.waiting])
     assert memos[-1] == memos[-4]
-    assert memos[-1][0][1] > 0
+    assert sum(size for _, size in memos[-1]) > 0
 
 
 @pytest.mark.skipif(not HAS_MEMOS, reason="there are no memos without the GIL")

@@ -109,6 +109,7 @@ def vmap(
     )
     def mapped(*args: Any, **kwargs: Any) -> Any:
         with Loans() as loans:
+            loans.batch_memo_of(function, (axis_size, in_axes), args, kwargs)
             return _Call(function, axis_size, loans).run(args, kwargs, in_axes, out_axes, backend)
 
     return mapped
@@ -141,10 +142,11 @@ class _Call:
         named = {name: self._examples(arg, name, 0) for name, arg in kwargs.items()}
         size = self._joint_size()
         try:
-            with collecting() as effects:
+            with collecting() as effects, self._loans.remembering():
                 result = self._function(*examples, **named)
         finally:
             self._trace.open = False
+        self._loans.mark()
         leaves, spec = _tree.flatten(result)
         outputs = [key_of(leaf) for leaf in leaves]
         places = _prefix(out_axes, result, "out_axes")

@@ -244,7 +244,9 @@ class Pool:
 MEMOS = Pool()
 
 
-def name_of(function: Any, argnums: Sequence[int], trees: Sequence[tuple[list[Any], Any]]) -> Any:
+def name_of(
+    function: Any, argnums: Sequence[Hashable], trees: Sequence[tuple[list[Any], Any]]
+) -> Any:
     """Return the name of a function's memo for such arguments, and its codes; None without one.
 
     Only floating numbers and NumPy arrays of them are bound to leaves. A wrapper, such as a

@@ -11,6 +11,7 @@ that it recorded keeps what it read. `Loans` says how. Read next: ``recording/ru
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from threading import local
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -86,7 +87,9 @@ class Loans:
         self.reads: Reads | None = None  # of a function's first call
         self._protected: list[Any] = []
 
-    def memo_of(self, function: Any, argnums: Sequence[int], trees: Sequence[Tree]) -> Lent | None:
+    def memo_of(
+        self, function: Any, argnums: Sequence[Hashable], trees: Sequence[Tree]
+    ) -> Lent | None:
         """Return what earlier calls of a function recorded, until these loans end.
 
         A thread has one memo at a time, which serves nested transforms too: see ``nested``.
@@ -139,6 +142,27 @@ class Loans:
         if not all([_is_found_again(x, memo) for x in leaves]):
             return None
         return memo.nested(("vmap",), lambda: Trace(sealed="vmap"))
+
+    def batch_memo_of(
+        self, function: Any, how: Hashable, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> None:
+        """Find what earlier calls of a function that is mapped recorded.
+
+        The function counts as nested in the memo, which has no leaves that a derivative follows.
+        """
+        trees = [_tree.flatten(arg) for arg in (*args, *kwargs.values())]
+        found = self.memo_of(function, ("vmap", how, len(args), *kwargs), trees)
+        if found is not None:
+            found.trace.open = False
+
+    def remembering(self) -> AbstractContextManager[None]:
+        """Let the memo, or the reads of a first call, see the arrays that a function captures."""
+        if self._memo is None and self.reads is None:
+            return nullcontext()
+        borrowed = Borrowed()
+        borrowed.memo = None if self._memo is None else self._memo.memo
+        borrowed.reads = self.reads
+        return borrowing(borrowed)
 
     def mark(self) -> None:
         """Mark a function that has recorded, unless values of its own leaves were computed."""
