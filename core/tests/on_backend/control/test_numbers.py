@@ -48,7 +48,7 @@ def test_a_number_beside_an_array_takes_its_dtype_or_is_refused(name, dtype, way
         else:
             call = lambda p=p: tn.jit(lambda p, x: choice(p, number, x))(p, array)  # noqa: E731
         if rank(number) > rank(array):
-            with pytest.raises(tn.BodyError, match="other shapes or dtypes"):
+            with pytest.raises(tn.BodyError, match="different shapes or dtypes"):
                 call()
             continue
         found = call()

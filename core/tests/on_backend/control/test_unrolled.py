@@ -120,7 +120,7 @@ def test_an_error_in_a_body_names_the_step():
         assert caught.value.__notes__ == ["  step       scan, step 1 of 4"]
         with pytest.raises(tn.BodyError, match="the body changes carry"):
             tn.scan(lambda c, r: (c + V, None), 0.0, ROWS)
-        with pytest.raises(tn.BodyError, match="returns a pair"):
+        with pytest.raises(tn.BodyError, match="does not return a pair"):
             tn.scan(lambda c, r: c, 0.0, ROWS)
         with pytest.raises(tn.BodyError, match="structure"):
             tn.while_loop(lambda c: True, lambda c: (c, c), 1.0)

@@ -179,6 +179,30 @@ def test_the_text_of_a_frequent_error_names_the_users_line(function, golden):
     golden(f"error_transform_{function.__name__}", re.sub(r"\.py:\d+", ".py:…", text))
 
 
+TAKE_A_DICT = {
+    "grad": lambda p: tn.grad(lambda p: p["w"] @ p["w"])(p),
+    "jvp": lambda p: tn.jvp(lambda p: p["w"], (p,), (p,)),
+    "vmap": lambda p: tn.vmap(lambda p: p["w"])(p),
+    "jit": lambda p: tn.jit(lambda p: p["w"])(p),
+    "hessian": lambda p: tn.hessian(lambda p: p["w"] @ p["w"])(p),
+}
+
+
+@pytest.mark.parametrize("name", TAKE_A_DICT)
+def test_an_argument_that_cannot_be_an_array_is_named(name):
+    """The leaf of the tree, as the user would write it"""
+    with pytest.raises(tn.UnknownOperandError) as raised:
+        TAKE_A_DICT[name]({"w": X, "label": "a"})
+    assert any(["leaf       " in note and "['label']" in note for note in raised.value.__notes__])
+
+
+@pytest.mark.parametrize("transform", [tn.jit, tn.vmap, tn.jacobian, tn.hessian])
+def test_a_result_that_cannot_be_an_array_is_said_to_be_one(transform):
+    with pytest.raises(tn.UnknownOperandError) as raised:
+        transform(lambda x: "a")(X)
+    assert "  where      in the result of the function" in raised.value.__notes__
+
+
 @pytest.mark.parametrize(
     "transform",
     [

@@ -66,9 +66,11 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
         return array_split(found, indices_or_sections, axis)
     count = index(indices_or_sections)
     if count > 0 and n % count:
-        raise at_user_line(
-            ValueError(f"split: {n} elements in {indices_or_sections} equal parts; see array_split")
+        text = (
+            f"split: {n} elements do not divide into {count} equal parts\n"
+            "  hint       `np.array_split` makes parts of nearly equal size"
         )
+        raise at_user_line(ValueError(text))
     return array_split(found, indices_or_sections, axis)
 
 

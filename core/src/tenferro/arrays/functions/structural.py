@@ -239,7 +239,8 @@ def concatenate(
     if axis is None:
         parts, axis = [ravel(x) for x in parts], 0
     if len({x.ndim for x in parts}) > 1:
-        raise _differing_ranks(parts)
+        need = "arrays of one rank; `np.stack` makes a new axis, axis=None flattens"
+        raise _differing("concatenate", "ranks differ", parts, need)
     joined = p.concatenate(parts, normalize_axis(axis, parts[0].ndim, "concatenate"))
     if dtype is not None:
         check_cast(joined.dtype, DType.of(dtype), casting, "concatenate", "the result")
@@ -247,12 +248,12 @@ def concatenate(
     return joined if out is None else into(out, joined, "concatenate", casting)
 
 
-def _differing_ranks(parts: Sequence[Array]) -> ShapeMismatchError:
+def _differing(name: str, fact: str, parts: Sequence[Array], need: str) -> ShapeMismatchError:
     error = ShapeMismatchError.of(
-        "concatenate",
-        "ranks differ",
+        name,
+        fact,
         got=", ".join(str(x.aval) for x in parts),
-        need="arrays of one rank; np.stack makes a new axis, np.append flattens",
+        need=need,
         shapes=tuple(x.shape for x in parts),
     )
     return at_user_line(error)
@@ -268,5 +269,9 @@ def stack(
     casting: str = "same_kind",
 ) -> Array:
     """Join arrays of one shape along a new axis."""
-    parts = [expand_dims(x, axis) for x in _of_one_dtype(tuple(arrays), "stack")]
+    given = _of_one_dtype(tuple(arrays), "stack")
+    if len({x.shape for x in given}) > 1:
+        need = "arrays of one shape; `np.concatenate` joins along an axis that exists"
+        raise _differing("stack", "shapes differ", given, need)
+    parts = [expand_dims(x, axis) for x in given]
     return concatenate(parts, axis, out, dtype=dtype, casting=casting)

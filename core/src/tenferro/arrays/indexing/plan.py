@@ -137,12 +137,9 @@ def _expand(entries: Sequence[Any], x: Array) -> list[Any]:
     ellipses = sum([entry is Ellipsis for entry in plain])
     missing = x.ndim - used
     if missing < 0 or ellipses > 1:
-        error = IndexKindError(
-            f"{used} indices and {ellipses} ellipses for {x.aval}",
-            index=tuple(plain),
-            shape=x.shape,
-        )
-        raise at_user_line(error)
+        fact = f"too many indices: {used} for {x.aval}"
+        fact = "an index has two ellipses" if ellipses > 1 else fact
+        raise at_user_line(IndexKindError(fact, index=tuple(plain), shape=x.shape))
     whole = [slice(None)] * missing
     if not ellipses:
         return plain + whole

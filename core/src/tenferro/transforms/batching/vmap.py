@@ -12,7 +12,7 @@ from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array
-from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.errors import UnknownOperandError, at_user_line
 from tenferro.arrays.handle.array import SCALARS
 from tenferro.arrays.handle.convert import aval_of_operand, is_operand
 from tenferro.arrays.handle.memo import Nested
@@ -200,7 +200,11 @@ class _Call:
 
     def _operand(self, leaf: Any, name: str) -> ValueKey:
         """Return the leaf of a user's operand."""
-        aval, label = aval_of_operand(leaf), Name(name, self._trace.id.serial)
+        try:
+            aval, label = aval_of_operand(leaf), Name(name, self._trace.id.serial)
+        except UnknownOperandError as error:
+            error.add_note(f"  leaf       {name}")
+            raise
         if self._nested is None:
             key = new_leaf(label, aval)
         else:
@@ -238,9 +242,13 @@ class _Call:
             sizes.add(self._size)
         if len(sizes) == 1:
             return sizes.pop()
+        if not sizes:
+            got, need = "in_axes=None everywhere", "an argument with a batch axis, or axis_size="
+            raise _refused("no argument is mapped", got, need)
         listed = ", ".join(f"{m.name} {m.batch.shape[m.axis]}" for m in self._leaves)
-        fact = "sizes of the mapped axes differ" if sizes else "no argument is mapped"
-        raise _refused(fact, listed or "in_axes=None everywhere", "one size, or axis_size=")
+        given = "" if self._size is None else f", axis_size={self._size}"
+        need = "one size; in_axes=None shares an argument among all examples"
+        raise _refused("sizes of the mapped axes differ", listed + given, need)
 
 
 def moved(x: Handle, source: int, place: int) -> Handle:

@@ -45,13 +45,12 @@ from tenferro.transforms.compilation.traced import (
     captured_value,
     is_constant,
     is_known,
-    result_key,
 )
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.effects import collecting
 from tenferro.transforms.recording.record import Name
 from tenferro.transforms.recording.rolling import rolling
-from tenferro.transforms.recording.run_or_record import deliver
+from tenferro.transforms.recording.run_or_record import deliver, key_of
 from tenferro.transforms.recording.unrolled import is_unrolling
 
 MAX_LOOKS = 64
@@ -273,7 +272,7 @@ class DynamicJitted(Jitted):
         finally:
             trace.open = False
         leaves, out_spec = _tree.flatten(result)
-        outputs = [result_key(leaf) for leaf in leaves]
+        outputs = [key_of(leaf) for leaf in leaves]
         parts = [Part(look.wanted, look.find) for look in looks.looks]
         parts.append(Part((*outputs, *effects), None))
         places = [key for look in looks.looks for key in look.places]

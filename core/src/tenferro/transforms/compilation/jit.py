@@ -61,7 +61,6 @@ from tenferro.transforms.compilation.traced import (
     inline,
     is_constant,
     is_known,
-    result_key,
 )
 from tenferro.transforms.errors import check_function
 from tenferro.transforms.pickled import PickledByName, check_picklable, named_after
@@ -70,7 +69,7 @@ from tenferro.transforms.recording.decisions import collected_decisions
 from tenferro.transforms.recording.effects import WithoutEffects, collecting
 from tenferro.transforms.recording.record import Loans
 from tenferro.transforms.recording.rolling import rolling
-from tenferro.transforms.recording.run_or_record import deliver, pending
+from tenferro.transforms.recording.run_or_record import deliver, key_of, pending
 from tenferro.transforms.recording.unrolled import is_unrolling
 from tenferro.transforms.recording.unrolled import state as unrolling
 
@@ -144,7 +143,7 @@ class Jitted(PickledByName):
         positional, named = call.arguments(given)
         with chosen:
             leaves, spec = _tree.flatten(self._function(*positional, **named))
-            keys = [result_key(leaf) for leaf in leaves]
+            keys = [key_of(leaf) for leaf in leaves]
             if any([is_traced(key) or not evaluable(key) for key in keys]):
                 return _tree.unflatten(spec, pending(keys))
             evaluate_keys(keys)
@@ -381,7 +380,7 @@ class Jitted(PickledByName):
         finally:
             trace.open = False
         leaves, out_spec = _tree.flatten(result)
-        outputs = tuple([result_key(leaf) for leaf in leaves])
+        outputs = tuple([key_of(leaf) for leaf in leaves])
         roots = (*outputs, *effects)
         graph = flatten(keys, roots, lambda key: None if is_constant(key) else key.definition)
         captured = graph.inputs[len(keys) :]

@@ -94,13 +94,24 @@ class Statics(NamedTuple):
         try:
             key = spec, _signatures(leaves, level), static
         except UnknownOperandError as error:
+            place = _place(error.fields["value"], given, keywords)
             error.add_note(
-                "  where      in an argument of a jitted function\n"
+                f"  leaf       {place}\n"
                 "  hint       an argument that is not an array may be static: `static_argnums`,\n"
                 "             `static_argnames`"
             )
             raise
         return Call(key, leaves, spec, static, given, keywords, statics, named)
+
+
+def _place(value: Any, given: Sequence[Any], keywords: Mapping[str, Any]) -> str:
+    """Return where a value is among the arguments: ``argument 0['bias']``."""
+    named = {**{f"argument {i}": x for i, x in enumerate(given)}, **keywords}
+    for name, tree in named.items():
+        for leaf, path in zip(_tree.flatten(tree)[0], _tree.paths(tree, name), strict=True):
+            if leaf is value:
+                return path
+    return "an argument of the function"
 
 
 def _unhashable(

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from tenferro._runtime import CollectorPaused
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, as_array, is_traced
-from tenferro.arrays.errors import UnknownOperandError
 from tenferro.arrays.handle.array import SCALARS, evaluable
 from tenferro.arrays.handle.convert import aval_of_operand, operand_key, snapshot, weak_kind
 from tenferro.arrays.handle.weak import NumberReads, WeakName, value_of
@@ -27,7 +26,7 @@ from tenferro.tidu import Trace, pinned_leaf
 from tenferro.transforms.recording.decisions import note_decision
 from tenferro.transforms.recording.effects import perform
 from tenferro.transforms.recording.record import Name
-from tenferro.transforms.recording.run_or_record import history, key_of
+from tenferro.transforms.recording.run_or_record import history
 
 if TYPE_CHECKING:
     from tenferro.passes.budget.schedule import MemoryPlan
@@ -87,15 +86,6 @@ def abstract_leaf(leaf: Any, name: str, trace: Trace, number_reads: NumberReads)
     if weak:
         label = WeakName(name, serial, value_of(leaf), (number_reads,))
     return pinned_leaf(label, aval, trace)
-
-
-def result_key(leaf: Any) -> ValueKey:
-    """Return the key of a leaf of the function's result."""
-    try:
-        return key_of(leaf)
-    except UnknownOperandError as error:
-        error.add_note("  where      in what the jitted function returned")
-        raise
 
 
 def is_constant(key: ValueKey) -> bool:

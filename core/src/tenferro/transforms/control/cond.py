@@ -80,7 +80,7 @@ def cond(
     check_function(false_fun, "cond")
     (index,), _, _, plain = given_arrays((pred,), "pred")
     if index.shape:
-        raise _refused("cond", "the condition has rank 0", str(index.aval), "bool[]")
+        raise _refused("cond", "the condition is not a scalar", str(index.aval), "bool[]")
     index = convert(convert(index, "bool"), "int32")
     return chosen("cond", index, (false_fun, true_fun), operands, plain)
 
@@ -122,7 +122,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     (number,), _, _, plain = given_arrays((index,), "index")
     if number.shape or not number.dtype.is_integer:
         got = str(number.aval)
-        raise _refused("switch", "the index is an integer of rank 0", got, "i64[]")
+        raise _refused("switch", "the index is not an integer of rank 0", got, "i64[]")
     return chosen("switch", convert(number, "int32"), branches, operands, plain)
 
 
@@ -190,13 +190,13 @@ def _agreeing(name: str, branches: Sequence[Recorded]) -> list[list[Array]]:
     for branch in branches[1:]:
         if branch.spec != first.spec:
             got, need = _tree.describe(branch.spec), _tree.describe(first.spec)
-            raise _refused(name, "the branches return other structures", got, need)
+            raise _refused(name, "the branches return different structures", got, need)
     columns = []
     for column in zip(*[branch.outputs for branch in branches], strict=True):
         like = highest(column).aval
         for y in column:
             if not fits(y, like):
-                fact = "the branches return other shapes or dtypes"
+                fact = "the branches return different shapes or dtypes"
                 hint = "\n  hint       convert what a branch returns: `x.astype(…)`"
                 raise _refused(
                     name, fact, str(y.aval), str(like), hint if y.shape == like.shape else ""

@@ -272,8 +272,9 @@ def _outputs(name: str, result: Any, leaves: list[Array], spec: Any) -> _Outputs
     Raises BodyError: if it is not a pair, or the carry has another structure.
     """
     if not isinstance(result, tuple) or len(result) != 2:
-        got = type(result).__name__ if not isinstance(result, tuple) else f"{len(result)} results"
-        raise _refused(name, "the body returns a pair", got, "(carry, y)", "")
+        is_tuple = isinstance(result, tuple)
+        got = f"a tuple of {len(result)}" if is_tuple else type(result).__name__
+        raise _refused(name, "the body does not return a pair", got, "(carry, y)", "")
     flat, found = _tree.flatten(result[0])
     if found != spec:
         got, need = _tree.describe(found), _tree.describe(spec)

@@ -244,7 +244,7 @@ def _unrolled(
 def _condition(outputs: Sequence[Array]) -> Array:
     if len(outputs) != 1 or outputs[0].shape:
         got = ", ".join([str(y.aval) for y in outputs]) or "nothing"
-        raise _refused("the condition has rank 0", got, "bool[]")
+        raise _refused("the condition is not a scalar", got, "bool[]")
     return convert(outputs[0], "bool")
 
 

@@ -341,7 +341,11 @@ def _to_a_scalar(got: str, aval: Aval | None) -> str:
     if aval is not None and not aval.dtype.is_inexact:
         kind = "a comparison" if aval.dtype.is_bool else "an integer"
         return f"{kind} has no derivative: return the floating number itself"
-    return (
-        "sum the result, or use `tenferro.vjp` or `tenferro.jvp` for other shapes;\n"
-        "             for a complex value take `.real`, `abs`, or pass holomorphic=True"
-    )
+    if aval is None:
+        return (
+            "return the number alone, or a pair (number, anything) with has_aux=True;\n"
+            "             `tenferro.jacobian` and `tenferro.vjp` take several results"
+        )
+    if aval.shape:
+        return "sum the result, or use `tenferro.jacobian`, `tenferro.vjp` or `tenferro.jvp`"
+    return "of a complex number take `.real` or `abs`, or pass holomorphic=True"

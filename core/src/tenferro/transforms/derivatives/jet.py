@@ -183,7 +183,7 @@ def _of_one(
         return [None] * len(keys)
     leaves, structure = _tree.flatten(tree)
     if not _tree.same_structure(structure, spec):
-        raise mismatch(f"{called} of structure {structure}", str(spec))
+        raise mismatch(f"{called} of structure {_tree.describe(structure)}", _tree.describe(spec))
     return [
         direction_key(leaf, key, "d", loans, LeafPlace(tree, called, i))
         for i, (leaf, key) in enumerate(zip(leaves, keys, strict=True))

@@ -146,7 +146,9 @@ def tangent_keys(
             continue
         leaves, structure = _tree.flatten(tangent)
         if not _tree.same_structure(structure, spec):
-            raise mismatch(f"a tangent of structure {structure}", str(spec))
+            raise mismatch(
+                f"a tangent of structure {_tree.describe(structure)}", _tree.describe(spec)
+            )
         for i, (leaf, key) in enumerate(zip(leaves, keys, strict=True)):
             place = LeafPlace(tangent, called.format(number), i)
             literal = unit_key(leaf, key) or literal_key(leaf, key)

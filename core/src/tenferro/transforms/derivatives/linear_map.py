@@ -153,7 +153,7 @@ class Linearized:
         """Return given tangents or cotangents as handles."""
         leaves, structure = _tree.flatten(tree)
         if not _tree.same_structure(structure, spec):
-            raise mismatch(f"structure {structure}", str(spec))
+            raise mismatch(f"structure {_tree.describe(structure)}", _tree.describe(spec))
         pairs = enumerate(zip(leaves, keys, strict=True))
         return [
             Handle(direction_key(leaf, key, prefix, loans, LeafPlace(tree, called, i)))

@@ -19,7 +19,7 @@ from weakref import ref
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, as_array, borrowing, evaluate_keys, is_traced
-from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.errors import UnknownOperandError, at_user_line
 from tenferro.arrays.evaluation.evaluate import newest_leaf_read
 from tenferro.arrays.handle.array import SCALARS, evaluable
 from tenferro.arrays.handle.convert import (
@@ -401,8 +401,14 @@ def followed_keys(
     known = [] if memo is None else memo.followed[start : start + len(leaves)]
     if known:
         return [bound(key, x, loans) for key, x in zip(known, leaves, strict=True)]
-    pairs = zip(leaves, _tree.paths_in(spec, name), strict=True)
-    return [follow(leaf, label, trace, loans, memo) for leaf, label in pairs]
+    labels = _tree.paths_in(spec, name)
+    pairs = zip(leaves, labels, strict=True)
+    try:
+        return [follow(leaf, label, trace, loans, memo) for leaf, label in pairs]
+    except UnknownOperandError as error:
+        refused = next((i for i, leaf in enumerate(leaves) if leaf is error.fields["value"]), 0)
+        error.add_note(f"  leaf       {labels[refused]}")
+        raise
 
 
 def pins_of(

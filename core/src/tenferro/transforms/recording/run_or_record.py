@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from tenferro._runtime import CollectorPaused
 from tenferro.arrays import Array, as_array, is_traced
+from tenferro.arrays.errors import UnknownOperandError
 from tenferro.arrays.evaluation.evaluate import convert, executable, to_numpy
 from tenferro.arrays.handle.convert import is_operand
 from tenferro.arrays.handle.memo import held_by, is_constant
@@ -390,4 +391,8 @@ def as_user(x: Any, plain: bool) -> Any:
 
 def key_of(x: Any) -> ValueKey:
     """Return the key of a result, which may be an operand that the function returned unchanged."""
-    return as_array(x).key
+    try:
+        return as_array(x).key
+    except UnknownOperandError as error:
+        error.add_note("  where      in the result of the function")
+        raise
