@@ -144,6 +144,53 @@ def test_loops_branches_and_checkpoints_in_a_step_stay():
     assert inside(loop).count("switch") == 2
 
 
+def chained(c, r):
+    """Multiply a carry by three factors, and add what flows along another way."""
+    return c * r / tn.exp(r) * 2.0 - c * tn.sin(r), None
+
+
+def reverse_of(step, *avals, argnums):
+    """Return the equations of the reverse loop of the sum of the real part of the last carry."""
+
+    def total(*given):
+        *consts, x, rows = given
+        return tn.sum(tn.real(tn.scan(lambda c, r: step(*consts, c, r), x, rows)[0]))
+
+    _, loops = split(tn.grad(total, argnums), *avals)
+    (body,) = [inside(loop) for loop in loops if loop.reverse]
+    return body
+
+
+def test_a_chain_of_products_is_one_product_in_the_reverse_loop():
+    """ct·r/exp(r)·2 - ct·sin(r) = ct·(r/exp(r)·2 - sin(r))"""
+    x, rows = tn.Aval((3,), "f64"), tn.Aval((20, 3), "f64")
+    assert reverse_of(chained, x, rows, argnums=(0, 1)) == ["mul"]
+
+
+def test_products_that_the_loop_needs_are_multiplied_once():
+    """ct goes through a product of matrices, two factors behind it, and one beside it"""
+
+    def step(w, c, r):
+        return tn.sin(c) + w @ tn.sin(tn.cos(c * 3.0) * r), None
+
+    avals = tn.Aval((3, 3), "f64"), tn.Aval((3,), "f64"), tn.Aval((20, 3), "f64")
+    assert reverse_of(step, *avals, argnums=1) == ["add", "dot_general", "mul", "mul"]
+
+
+@pytest.mark.parametrize("dtype", ["f32", "c64"])
+def test_narrow_numbers_are_multiplied_in_their_order(dtype):
+    """A product of two factors may underflow where that with the cotangent does not"""
+    x, rows = tn.Aval((3,), dtype), tn.Aval((20, 3), dtype)
+    body = reverse_of(chained, x, rows, argnums=(0, 1))
+    assert body.count("mul") >= 3
+
+
+def test_values_are_multiplied_in_their_order():
+    x, rows = tn.Aval((3,), "f64"), tn.Aval((20, 3), "f64")
+    _, (loop,) = split(lambda x, rows: tn.scan(chained, x, rows)[0], x, rows)
+    assert inside(loop) == ["div", "mul", "mul", "mul", "sub"]
+
+
 def test_effects_keep_their_loop():
     def step(c, r):
         tn.debug.print("{}", tn.exp(r))

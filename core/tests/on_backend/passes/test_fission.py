@@ -101,6 +101,27 @@ def two_steps(x, rows):
     return np.sum(tn.scan(lambda c, r: (c * np.exp(r) + r, None), x, rows[:2])[0])
 
 
+def gated(x, rows):
+    """Cotangents that flow through chains of products, and along two ways that join again."""
+    sigmoid = lambda x: (np.tanh(x / 2.0) + 1.0) * 0.5  # noqa: E731
+
+    def step(state, r):
+        c, h = state
+        c = c * sigmoid(x * h - r) - np.tanh(h * x) * sigmoid(h + r) / (1.0 + x * x)
+        h = sigmoid(x * h) * np.tanh(c)
+        return (c, h + 0.1 * np.sin(-h) * h), h * r
+
+    (c, h), ys = tn.scan(step, (x, x * x), rows)
+    return np.sum(c * h) + np.sum(ys)
+
+
+def rotated(x, rows):
+    """The same with complex numbers."""
+    step = lambda z, r: ((z * np.exp(1j * r) / (2.0 + 1j * x) - np.sin(z)) * (0.5j * x), None)  # noqa: E731
+    z, _ = tn.scan(step, x + 0.5j, rows)
+    return np.sum(np.abs(z) ** 2)
+
+
 def mapped(x, rows):
     return np.sum(tn.map(lambda r: np.exp(r) * x, rows))
 
@@ -112,7 +133,7 @@ def examples(x, rows):
 
 PROGRAMS = [
     recurrent, reverse, sums, unchanged, rows_as_they_are, hidden_states, filtered, nested,
-    branches, counted, indexed, two_steps, mapped, examples,
+    branches, counted, indexed, two_steps, gated, rotated, mapped, examples,
 ]  # fmt: skip
 X = np.array([0.5, -0.3, 0.8])
 

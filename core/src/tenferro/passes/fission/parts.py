@@ -109,6 +109,10 @@ class Parts:
         ]
         return self.loop.length * sum([self._bytes(slot) for slot in (*slots, *self.stacked)])
 
+    def varies(self, slot: int) -> bool:
+        """Return True for a value of a step that cannot be computed before the loop."""
+        return self.kind[slot] == STEP
+
     def is_inside(self, slot: int) -> bool:
         """Return True for a value that is made inside the loop though nothing varies there."""
         place = self.maker.get(slot, -1)
@@ -128,7 +132,7 @@ class Parts:
                 found.append(Accumulator(i, tuple(terms)))
         products = self._products(found)
         for one in found:
-            if all([slot in products or self._is_small(slot) for _, slot in one.terms]):
+            if all([slot in products or self.is_small(slot) for _, slot in one.terms]):
                 yield one
 
     def _terms(self, i: int) -> list[tuple[bool, int]]:
@@ -245,10 +249,11 @@ class Parts:
 
     def _are_small(self, node: MaterializedNode, products: set[int]) -> bool:
         return type(node.operation) is BroadcastInDim or all(
-            [slot in products or self._is_small(slot) for slot in node.outputs]
+            [slot in products or self.is_small(slot) for slot in node.outputs]
         )
 
-    def _is_small(self, slot: int) -> bool:
+    def is_small(self, slot: int) -> bool:
+        """Return True if a value may leave the loop, where it has a row for each step."""
         return self._bytes(slot) <= self._few_bytes
 
     def _bytes(self, slot: int) -> int:

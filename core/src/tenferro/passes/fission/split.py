@@ -19,6 +19,7 @@ from tenferro.computegraph import (
     derive,
     flatten,
 )
+from tenferro.passes.fission.chains import with_short_chains
 from tenferro.passes.fission.parts import EACH, FEW_BYTES_OF_ALL, STEP, Parts, parts_of
 from tenferro.passes.fission.smaller import SmallerLoop
 from tenferro.primitives import Handle, reduce_sum
@@ -91,6 +92,9 @@ def _split(
     if loop.length < 2 or loop.offload is not None or has_effects(loop):
         return None
     parts = parts_of(loop)
+    shorter = None if by_products else with_short_chains(parts)
+    if shorter is not None and parts_of(shorter).is_worthwhile(by_products=False):
+        parts = parts_of(shorter)
     if not parts.is_worthwhile(by_products=by_products):
         return None
     found = _Split(parts, operands).results()
