@@ -159,7 +159,7 @@ class _Shorter:
         return self._emit(Neg(), (above,), aval) if is_negative else above
 
     def _product(self, chain: Chain, node: MaterializedNode) -> MaterializedNode:
-        """Return the equation of a chain, in the place of its last one."""
+        """Return the equation of a chain, which replaces its last one."""
         base, above, below, is_negative = chain
         aval = self._avals[node.outputs[0]]
         if above is not None or below is None:
