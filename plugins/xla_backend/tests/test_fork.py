@@ -29,6 +29,7 @@ def refusal_in_child(call):
 
 CALLS = {
     "a program that is compiled": lambda f, y: f(np.ones(3)),
+    "a program that has run on arrays of JAX": lambda f, y: f(y.operand),
     "a new program": lambda f, y: f(np.ones(4)),
     "a program outside of jit": lambda f, y: tn.grad(np.sin, backend="xla")(0.5),
     "a value that was computed before": lambda f, y: np.asarray(y),
@@ -42,4 +43,6 @@ def test_a_forked_child_refuses(call):
     with tn.use("xla"):
         y = (tn.asarray(np.ones(3)) * 3).evaluate()
     assert f(np.ones(3)).shape == (3,)
+    for _ in range(2):  # the second call is that of a program that has run
+        assert f(y.operand).shape == (3,)
     assert refusal_in_child(lambda: call(f, y))

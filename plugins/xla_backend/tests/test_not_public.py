@@ -44,6 +44,21 @@ def test_a_layout_can_be_asked_for():
     np.testing.assert_array_equal(jax.jit(moved)(np.eye(2)), np.eye(2))
 
 
+def test_a_program_has_a_compiled_function_once_it_has_run():
+    x = jax.numpy.ones(3)
+    program = jax.jit(lambda x: (x * 2,)).lower(x).compile()
+    assert names.native_call(program) is None
+    program(x)
+    np.testing.assert_array_equal(names.native_call(program)(x)[0], np.full(3, 2.0))
+
+
+def test_a_program_that_calls_the_host_has_no_compiled_function():
+    x = jax.numpy.ones(3)
+    program = jax.jit(lambda x: jax.pure_callback(np.sin, x, x)).lower(x).compile()
+    program(x)
+    assert names.native_call(program) is None
+
+
 def test_one_process_has_no_client():
     """What the client does among several processes is tested by `test_processes.py`"""
     assert names.coordination_client() is None

@@ -47,6 +47,13 @@ class Executable(ABC):
         """Prepare for many runs: anything that makes a run cheaper may be done now."""
         return
 
+    def specialized(self, operands: Sequence[Any]) -> Callable[..., tuple[Any, ...]]:
+        """Return what runs operands that have the classes, dtypes and shapes of these.
+
+        The caller has compared them, so that a backend may leave out its own checks of them.
+        """
+        return self
+
     def hold(self, index: int, operand: Any) -> Any:
         """Return what every run gets as one input, for an operand that never changes."""
         return operand

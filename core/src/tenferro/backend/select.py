@@ -214,7 +214,10 @@ def recall(explicit: str | Backend | None, types: frozenset[type]) -> Backend | 
     if found is None:
         return None
     backend, ambient = found
-    return _inspected(backend) if ambient is None or ambient == _ambient() else None
+    if ambient is not None and ambient != _ambient():
+        return None
+    inspector = _inspector.get()
+    return backend if inspector is None else inspector(backend)
 
 
 def _remember(

@@ -21,11 +21,11 @@ from tenferro.backend.base import Backend, Executable
 from tenferro.backend.timings import Timing, Timings
 from tenferro.computegraph import CompiledProgram, check_operand_count
 from tenferro.primitives import Aval
+from tenferro_xla import _fork
 from tenferro_xla._checks import raise_first
 from tenferro_xla._compile import CompiledSegment, compile_plan, own_settings
 from tenferro_xla._device import device_name
 from tenferro_xla._errors import DeviceMismatchError, translated
-from tenferro_xla._fork import check_process
 from tenferro_xla._host_memory import COPIES, MIN_BYTES_TO_SHARE, is_readable_in_place
 from tenferro_xla._jax import (
     VERSION,
@@ -41,6 +41,7 @@ from tenferro_xla._jax import (
 from tenferro_xla._literals import large_literals, plan_of_literal
 from tenferro_xla._mappings import make_room, register
 from tenferro_xla._mesh import is_spread
+from tenferro_xla._not_public import native_call
 from tenferro_xla._operands import NumpyArray, fits, host_array, numpy_dtype, refusal
 from tenferro_xla._options import CompileOptions
 from tenferro_xla._policy import policy_for
@@ -90,6 +91,7 @@ class XlaExecutable(Executable):
         self._lock = RLock()
         self._compiled: dict[Device, _Compiled] = {}
         self._own: tuple[_Compiled, _Direct] | None = None  # None: released, see `_mappings.py`
+        self._native: _Direct = None  # once it has run, for arrays of JAX alone
         self.used = True
         if not has_constraints(program):  # else operands say for which devices it is compiled
             self._load()
@@ -108,7 +110,7 @@ class XlaExecutable(Executable):
 
         Takes no lock: another thread may be compiling this executable, and waiting for the caller.
         """
-        self._own = None
+        self._own = self._native = None
         self._compiled = {}
 
     def _compile(self, device: Device) -> _Compiled:
@@ -129,10 +131,12 @@ class XlaExecutable(Executable):
         if len(steps) != 1:
             return None
         (step,) = steps
-        if step.checked:
-            return None
+        return None if step.checked else self._with_constants(step, step.run, held)
+
+    def _with_constants(
+        self, step: CompiledSegment, run: Callable[..., Any], held: dict[int, Any]
+    ) -> Callable[..., Any]:
         constants = [held[slot] for slot in step.inputs[len(self.program.inputs) :]]
-        run = step.run
         return (lambda *operands: run(*operands, *constants)) if constants else run
 
     # ---- running ---------------------------------------------------------------------------------
@@ -145,7 +149,7 @@ class XlaExecutable(Executable):
         Raises what a host callback raised, as it was raised.
         Raises DeviceMismatchError: if operands live on different devices.
         """
-        check_process()
+        _fork.check_process()
         if len(operands) != len(self._dtypes):
             check_operand_count(self.program, operands)
         ready, from_host = self._ready(operands)
@@ -159,6 +163,77 @@ class XlaExecutable(Executable):
             return self._started(loaded, ready)
         except (TypeError, ValueError, RuntimeError) as error:
             return self._recover(error, ready)
+
+    def specialized(self, operands: Sequence[Any]) -> Callable[..., tuple[Any, ...]]:
+        """Return what runs operands like these in fewer steps.
+
+        For arrays of JAX the setting of 64 bits is left as it is: it concerns numbers of the host
+        and callbacks, and a program with callbacks has no compiled function.
+        """
+        if not all(map(_is_own, operands)):
+            return self._specialized_for_host(operands)
+
+        def run(*operands: Any) -> tuple[Any, ...]:
+            native = self._native
+            if native is None or _fork.is_broken:
+                return self._first(operands)
+            self.used = True
+            try:
+                return native(*operands)  # type: ignore[no-any-return]
+            except (TypeError, ValueError, RuntimeError) as error:
+                return self._recover(error, operands)
+
+        return run
+
+    def _specialized_for_host(self, operands: Sequence[Any]) -> Callable[..., tuple[Any, ...]]:
+        """Return what runs operands like these, with values of the host among them."""
+        takes = [self._take(i, operand) for i, operand in enumerate(operands)]
+        if self._large:
+            return self
+        taken = [(i, take) for i, take in enumerate(takes) if take is not None]
+
+        def run(*given: Any) -> tuple[Any, ...]:
+            native = self._native
+            if native is None or _fork.is_broken:
+                return self._first(given)
+            self.used = True
+            operands = list(given)
+            for i, take in taken:
+                operands[i] = take(operands[i])
+            try:
+                if has_x64():
+                    results: tuple[Any, ...] = native(*operands)
+                else:
+                    with enable_x64(True):
+                        results = native(*operands)
+                for result in results:
+                    result.block_until_ready()
+            except (TypeError, ValueError, RuntimeError) as error:
+                return self._recover(error, operands)
+            return results
+
+        return run
+
+    def _take(self, index: int, operand: Any) -> Callable[[Any], Any] | None:
+        """Return what makes an operand of values like this; None if they are operands."""
+        if _is_own(operand) or (
+            type(operand) is np.ndarray and operand.dtype is self._dtypes[index]
+        ):
+            return None
+        if type(operand) in (float, np.float64) and self._doubles[index]:
+            return np.asarray
+        return partial(self._from_host, index)
+
+    def _first(self, operands: Sequence[Any]) -> tuple[Any, ...]:
+        """Run arrays of JAX, and keep the compiled function for the next time, if there is one."""
+        results = self(*operands)
+        own = self._own
+        if own is not None and own[1] is not None:
+            (step, *_), held = own[0]
+            native = native_call(step.run)
+            if native is not None:
+                self._native = self._with_constants(step, native, held)
+        return results
 
     def _started(
         self, loaded: tuple[_Compiled, _Direct], operands: Sequence[Any]

@@ -10,12 +10,12 @@ from tenferro.backend.extend import after_fork_in_child
 from tenferro_xla._errors import ForkedProcessError
 
 _is_used = False
-_is_broken = False  # read by every call, so a plain name
+is_broken = False  # read by every call, so a plain name
 
 
 def _after_fork() -> None:
-    global _is_broken
-    _is_broken = _is_used
+    global is_broken
+    is_broken = _is_used
 
 
 after_fork_in_child(_after_fork)
@@ -30,7 +30,7 @@ def mark_used() -> None:
 
 def check_process() -> None:
     """Raise ForkedProcessError in a forked child of a process that has used XLA."""
-    if _is_broken:
+    if is_broken:
         raise ForkedProcessError(
             "xla: XLA cannot run in a forked child of a process that has used it\n"
             "  because    the threads of XLA exist in the parent process alone\n"

@@ -6,14 +6,36 @@ name. The names of the classes of arrays in ``plugin.py`` are of this kind, too.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from jax import jit
 from jax.core import Tracer
 from jax.experimental import io_callback
 from jax.experimental.layout import Layout, with_layout_constraint
 
-__all__ = ["Layout", "Tracer", "coordination_client", "io_callback", "with_layout_constraint"]
+__all__ = [
+    "Layout",
+    "Tracer",
+    "coordination_client",
+    "io_callback",
+    "native_call",
+    "with_layout_constraint",
+]
+
+
+_Native = type(jit(abs))
+
+
+def native_call(compiled: Any) -> Callable[..., Any] | None:
+    """Return the compiled function that a program of JAX calls once it has run, if it has one.
+
+    The method that JAX publishes is Python around it, and takes 0.3 µs. A program that calls back
+    into Python has none.
+    """
+    found: Any = getattr(compiled, "_call", None)
+    return found if type(found) is _Native else None
 
 
 def coordination_client() -> Any:

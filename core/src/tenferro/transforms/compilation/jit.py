@@ -100,6 +100,7 @@ class Jitted(PickledByName):
         named_after(self, function)
         self._function = function
         self._statics = statics
+        self._has_statics = bool(statics)
         self._backend = backend
         self._options = options
         self._donated = donated
@@ -115,10 +116,10 @@ class Jitted(PickledByName):
             level = self._kept.level
             call: Call | None = None
             leaves: Sequence[Any] = args
-            seen: Hashable = None if kwargs or self._statics else looks(args, level)
+            seen: Hashable = None if kwargs or self._has_statics else looks(args, level)
             if seen is None:
                 leaves, structure = _tree.flatten_plain(args, kwargs)
-                found = None if self._statics else looks(leaves, level)
+                found = None if self._has_statics else looks(leaves, level)
                 if found is None:
                     call = self._statics.call(args, kwargs, level)
                     leaves, structure = call.leaves, (call.spec, call.static)
@@ -126,7 +127,7 @@ class Jitted(PickledByName):
                 seen = None if found is None else (structure, found)
             ready = None if seen is None else self._kept.find(seen)
             if ready is not None:
-                return ready(leaves)
+                return ready.result(leaves)
             if call is None:
                 call = self._statics.call(args, kwargs, level)
             return self._run(call, seen, level)
@@ -167,7 +168,7 @@ class Jitted(PickledByName):
         ready = self._ready(traced, call, self._given_up(call))
         if seen is not None and level == self._kept.level:
             self._kept.keep(seen, ready)
-        return ready(leaves)
+        return ready.result(leaves)
 
     def _inlined(self, traced: Traced, call: Call, leaves: Sequence[Any]) -> Sequence[Array]:
         """Return the results as values of an outer program, split as the user said."""
@@ -322,6 +323,7 @@ class Jitted(PickledByName):
         bound.__dict__.update(self.__dict__)
         bound._function = self._function.__get__(instance, owner)
         bound._statics = self._statics.bound()
+        bound._has_statics = bool(bound._statics)
         bound._donated = self._donated.bound()
         bound._kept = self._new_cache()
         try:

@@ -7,7 +7,9 @@ backend is checked. Read next: ``compilation/jit.py``.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from itertools import count
+from operator import itemgetter
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,7 @@ from tenferro.backend.select import kinds_of, recall
 from tenferro.computegraph import UNKNOWN, CacheStats, ProgramCache
 from tenferro.primitives._aval import Aval
 from tenferro.transforms.recording import tree as _tree
+from tenferro.transforms.recording.plain_trees import PlainSpec
 from tenferro.transforms.recording.run_or_record import deliverer
 
 if TYPE_CHECKING:
@@ -56,14 +59,15 @@ class Ready:
 
     __slots__ = (
         "_backend",
+        "_call",
         "_captured",
-        "_deliver",
+        "_finish",
         "_generation",
         "_has_arrays",
+        "_is_taken",
         "_moved",
         "_named",
         "_run",
-        "_spec",
         "_types",
     )
 
@@ -97,8 +101,10 @@ class Ready:
         self._captured = [
             run.hold(i, backend.asoperand(x, aval)) for i, (x, aval) in enumerate(rest, len(known))
         ]
-        self._deliver = deliverer(results, backend, [*known, *captured], plain, fresh=True)
-        self._spec = out_spec
+        self._is_taken = self._has_arrays or bool(self._moved)
+        self._call = run if self._moved else run.specialized([*known, *self._captured])
+        deliver = deliverer(results, backend, [*known, *captured], plain, fresh=True)
+        self._finish = _finisher(deliver, out_spec)
         _operands.update({type(x) for x in leaves if _has_looks(x)} - _SCALARS - {Array})
 
     def holds(self) -> bool:
@@ -107,12 +113,13 @@ class Ready:
         chosen = recall(self._named, self._types)
         return chosen is backend and backend.lowerings.generation == self._generation
 
-    def __call__(self, leaves: Sequence[Any]) -> Any:
-        """Run on the leaves of a call."""
-        if self._moved or self._has_arrays:
+    def result(self, leaves: Sequence[Any]) -> Any:
+        """Run on the leaves of a call; a method, because an object's call takes longer."""
+        if self._is_taken:
             leaves = self._taken(leaves)
-        results = self._deliver(self._run(*leaves, *self._captured))
-        return results[0] if self._spec is _tree.LEAF else self._spec.unflatten(results)
+        captured = self._captured
+        found = self._call(*leaves, *captured) if captured else self._call(*leaves)
+        return self._finish(found)
 
     def profile(self, leaves: Sequence[Any]) -> Timings:
         """Run on the leaves of a call, and return what it took."""
@@ -125,6 +132,18 @@ class Ready:
         for i, aval in self._moved:
             operands[i] = take(operands[i], aval)
         return operands
+
+
+def _finisher(deliver: Callable[[Any], Any], spec: Any) -> Callable[[Any], Any]:
+    """Return what makes a result of the user of the results of a program."""
+    row = spec.row() if type(spec) is PlainSpec else None
+    if deliver is list and spec is _tree.LEAF:
+        return itemgetter(0)
+    if deliver is list and row is not None:
+        return row
+    if spec is _tree.LEAF:
+        return lambda results: deliver(results)[0]
+    return lambda results: spec.unflatten(deliver(results))
 
 
 def _has_looks(x: Any) -> bool:
@@ -164,7 +183,7 @@ class JitCache:
         self._ready: dict[Hashable, Ready] = {}
         self._lock = RLock()
         renew_in_children(self)
-        self._hits = 0
+        self._hits = count()  # counts without a lock
         self.level = 0  # the highest `NumberReads.level` of a trace; a part of the keys of calls
 
     def renew_after_fork(self) -> None:
@@ -176,8 +195,7 @@ class JitCache:
         ready = self._ready.get(key)
         if ready is None or not ready.holds():
             return None
-        with self._lock:
-            self._hits += 1
+        next(self._hits)
         return ready
 
     def keep(self, key: Hashable, ready: Ready) -> None:
@@ -190,11 +208,12 @@ class JitCache:
     def stats(self) -> CacheStats:
         """The counters: each call that traced nothing is a hit."""
         found = self.traces.stats
-        return found._replace(hits=found.hits + self._hits)
+        hits = int(repr(self._hits)[len("count(") : -1])  # the one way to read it as it is
+        return found._replace(hits=found.hits + hits)
 
     def clear(self) -> None:
         """Forget everything."""
         with self._lock:
             self._ready.clear()
-            self._hits = 0
+            self._hits = count()
         self.traces.clear()

@@ -92,5 +92,9 @@ class WithoutEffects:
         """Run, and leave the tokens out."""
         return self._run(*operands)[: self._count]
 
+    def specialized(self, operands: Sequence[Any]) -> Any:
+        """Return what runs operands like these, and leaves the tokens out."""
+        return WithoutEffects(self._run.specialized(operands), self._count)
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._run, name)

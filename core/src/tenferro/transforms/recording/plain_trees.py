@@ -74,6 +74,12 @@ class PlainSpec:
             return _container(node, given, order)
         return _joined(node, iter(given), iter(self._orders))
 
+    def row(self) -> type | None:
+        """Return the class of the tree if it is a list or tuple of leaves alone."""
+        node = self._node
+        is_row = type(node) is tuple and node[0] is not dict and type(node[-1]) is int
+        return node[0] if is_row else None
+
     def names(self, base: str) -> tuple[str, ...]:
         """Return a readable name for each leaf, such as ``w['bias'][0]``."""
         return tuple(_names(self._node, base))

@@ -30,6 +30,8 @@ from tenferro.transforms.recording.plain_trees import NAMESPACE, PlainSpec, spli
 _MAX_UNCHECKED_NAME = 10_000
 _OF_SPARSE = ("scipy.sparse", "tenferro.arrays.sparse")  # modules of sparse matrices
 _PLAIN = frozenset((Array, float, int, complex, bool))
+_CONTAINERS = frozenset((list, tuple, dict, type(None)))  # what ``flatten_plain`` may split
+_STRING = frozenset((str,))
 
 
 class _Row(NamedTuple):
@@ -187,17 +189,22 @@ def flatten_plain(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[
         x = rest.pop()
         kind = type(x)
         if kind is list or kind is tuple:
+            items = x
             name += (kind, len(x))
-            rest += x[::-1]
-        elif kind is dict and all([type(key) is str for key in x]):
+        elif kind is dict and _STRING.issuperset(map(type, x)):
             keys = sorted(x)
+            items = [x[key] for key in keys]
             name += (kind, *keys, len(x))
-            rest += [x[key] for key in reversed(keys)]
         else:
             name.append(None if x is None else 0)
             if x is not None:
                 leaves.append(x)
             continue
+        if _CONTAINERS.isdisjoint(map(type, items)):  # leaves alone, without a turn for each
+            leaves += items
+            name += (0,) * len(items)
+        else:
+            rest += items[::-1]
         if len(name) > unchecked:
             flatten((args, kwargs))  # refuses a container that contains itself and has no end
             unchecked = maxsize
