@@ -22,6 +22,7 @@ from tenferro.backend.extend import rewritten
 from tenferro.computegraph import CompiledProgram, compile_program
 from tenferro.primitives import Aval
 from tenferro.transforms import record_program
+from tenferro_xla._backend import check_readable
 from tenferro_xla._bridge import Bridged
 from tenferro_xla._jax import setting
 from tenferro_xla._segments import plan_segments
@@ -244,7 +245,10 @@ class Lowered(NamedTuple):
     def of(
         cls, flat: Callable[..., Sequence[Any]], avals: Sequence[Aval], platform: str
     ) -> Lowered:
-        """Record a function for these avals, and choose its lowerings for a platform."""
+        """Record a function for these avals, and choose its lowerings for a platform.
+
+        Raises SpansProcessesError: if it closes over an array that is partly in other processes.
+        """
         backend = tn.host().backend("xla")
         recorded = record_program("xla", flat, avals, {})
         graph, _ = rewritten(recorded.graph, backend)
@@ -253,6 +257,8 @@ class Lowered(NamedTuple):
         run = SegmentFunction(backend, program, plan.segments[0], platform)
         results = [key.aval for key in recorded.outputs]
         held = [(x, aval.dtype.name) for x, aval in recorded.captured_pairs()]
+        for captured, _ in held:
+            check_readable(captured)
         return cls(program, run, plan.results, held, results)
 
     def __call__(self, *operands: Any) -> tuple[Any, ...]:

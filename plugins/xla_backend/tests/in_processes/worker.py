@@ -68,6 +68,7 @@ def laws():
     # without jit, programs run where their operands are
     np.testing.assert_allclose(float(np.sum(split * 2)), np.sum(x) * 2, rtol=1e-12)
 
+    refused(tn.SpansProcessesError, lambda: tn.export(lambda x: x + split, x))
     error = refused(tn.SpansProcessesError, lambda: np.asarray(split))
     assert "out_shardings=()" in str(error)
     assert "f64" in str(error)
@@ -114,6 +115,7 @@ def different():
     assert [f"process {i}    %" in str(error) for i in range(processes)] == [True] * processes
     arguments_that_differ(mesh, x)
     parts_that_differ(mesh)
+    saves_that_differ(x)
     print("differ:", str(error).splitlines()[0])
 
 
@@ -148,6 +150,25 @@ def parts_that_differ(mesh):
     kinds = ["float64", "float32"]
     rows = np.ones((2, 3), kinds[process % 2])
     refused(tn.ShardingError, lambda: tn.from_local(rows, mesh, ("data", None)))
+
+
+def saves_that_differ(x):
+    """The checkpoint that was there stays, and the processes go on"""
+    path = os.path.join(folder, "saved")
+    alone = tn.jit(np.exp, backend="xla")(np.arange(3.0))  # each process has one of its own
+    tn.save_arrays(path, {"x": x, "alone": alone})
+    trees = {
+        "arrays": {f"x{process}": x},
+        "arrays['step']": {"x": x, "step": process},
+        "arrays['y']": {"x": x, "y": np.ones(2 + process)},
+        "arrays['z']": {"x": x, "z": x if process else np.ones((DEVICES, 3))},
+    }
+    for name, tree in trees.items():
+        error = refused(tn.ValuesDifferError, lambda tree=tree: tn.save_arrays(path, tree))
+        assert (error.arguments, error.processes) == ((name,), tuple(range(1, processes)))
+    found = tn.load_arrays(path)
+    np.testing.assert_array_equal(found["x"], np.ones((DEVICES, 3)))
+    np.testing.assert_array_equal(found["alone"], np.asarray(alone))
 
 
 def absent():

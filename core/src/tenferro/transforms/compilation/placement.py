@@ -86,7 +86,7 @@ class Placement(NamedTuple):
                 f"  got        {got}, around a function for {self.mesh}\n"
                 "  need       a program for the same mesh\n"
                 "  hint       jit the whole: `tn.jit(tn.grad(f), mesh=mesh, …)` instead of"
-                " `tn.grad(tn.jit(f, mesh=mesh, …))`",
+                " `tn.grad(tn.jit(f, mesh=mesh, …))`; `tn.export` and `as_jax` take `f` itself",
                 backend="",
                 feature="a mesh inside of another program",
                 instead="tn.jit(tn.grad(f), mesh=mesh)",

@@ -4,7 +4,7 @@ The format is our own, npy files and one manifest in JSON, because any tool read
 to be installed. A file is called by the digest of its content, and is moved to its name when it is
 on the disc as a whole. The manifest comes last: a directory is the checkpoint that its manifest
 names, and nothing else. So an interrupted save leaves the checkpoint that was there before, and
-what was cut off or changed later is found. Read next: ``files.py``.
+what was cut off or changed later is found. Read next: ``joining.py``, ``files.py``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from tenferro.primitives import Aval, Mesh, ShardingError, ShardingSpec
 from tenferro.primitives._mesh import check_fits
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.sharding import files
-from tenferro.transforms.sharding.files import Part, Stored
+from tenferro.transforms.sharding.files import Part, Saved, Stored
+from tenferro.transforms.sharding.joining import put_together
 from tenferro.transforms.sharding.placing import check_mesh, host_value, placed, sharding_backend
 from tenferro.transforms.sharding.prefixes import specs_of
 
@@ -46,8 +47,9 @@ def save_arrays(path: str | PathLike[str], arrays: Any) -> None:
     path : path
         The directory. It is made if it does not exist; another checkpoint in it is replaced.
     arrays : pytree of arrays
-        Lists, tuples and dictionaries of Arrays, NumPy arrays and numbers. What is not split is
-        written by process 0.
+        Lists, tuples and dictionaries of Arrays, NumPy arrays and numbers. What is not split must
+        be equal in all processes, and is written by process 0. If none is an Array of a backend
+        with meshes, the process that calls writes all and waits for no other: call it in one.
 
     Raises
     ------
@@ -55,6 +57,9 @@ def save_arrays(path: str | PathLike[str], arrays: Any) -> None:
         For a container of another class.
     FileAccessError
         If the directory cannot be written, or another process was given another one.
+    ValuesDifferError
+        If the processes save other containers, or other values of an array that is not split; the
+        checkpoint that was there stays.
     ProcessError
         If another process does not come to the same call; no checkpoint is made then.
 
@@ -76,36 +81,43 @@ def save_arrays(path: str | PathLike[str], arrays: Any) -> None:
     processes = _processes_of(named)
     index, count = (0, 1) if processes is None else (processes.index, processes.count)
     directory = files.directory(path)
-    own = [_written(directory, array, index) for array in named]
+    own = [_written(directory, array, writes_whole=index == 0) for array in named]
     if count == 1 or processes is None:
         files.write_manifest(directory, shape_of_tree, own)
         return
-    files.write_parts(directory, index, own)
+    files.write_saved(directory, index, Saved(shape_of_tree, own))
     processes.wait(f"save_arrays({fspath(path)!r}), all parts written")
     files.check_parts(directory, index, count)
-    processes.wait(f"save_arrays({fspath(path)!r}), all parts seen")
+    every = [files.read_saved(directory, number) for number in range(count)]
+    processes.wait(f"save_arrays({fspath(path)!r}), all parts seen")  # the next save writes others
+    together = put_together(every, _tree.paths(arrays, "arrays"))
     if index == 0:
-        every = [files.read_parts(directory, number, len(own)) for number in range(count)]
-        merged = [
-            stored._replace(parts=tuple([part for one in every for part in one[i].parts]))
-            for i, stored in enumerate(own)
-        ]
-        files.write_manifest(directory, shape_of_tree, merged)
+        files.write_manifest(directory, shape_of_tree, together)
     processes.wait(f"save_arrays({fspath(path)!r}), manifest written")
 
 
-def _written(directory: str, array: Array, index: int) -> Stored:
-    """Write this process's parts of an array."""
+def _written(directory: str, array: Array, *, writes_whole: bool) -> Stored:
+    """Write this process's parts of an array.
+
+    One of NumPy, which each process has, is written by one process, and the others state its
+    digest.
+    """
     operand, aval = array.key.operand, array.aval
     backend = backend_of(operand)
+    write = True
     regions: Sequence[tuple[Region, Any]]
     if backend.sharding is None or not backend.owns(operand):
-        whole = tuple([(0, size) for size in aval.shape])
-        taken = host_value(operand, aval) if index == 0 else None
-        regions = [] if taken is None else [(whole, taken)]
+        write = writes_whole
+        regions = [(tuple([(0, size) for size in aval.shape]), host_value(operand, aval))]
     else:
         regions = backend.sharding.parts(operand)
-    parts = [Part(region, files.write_array(directory, values)) for region, values in regions]
+    parts = [
+        Part(
+            region,
+            files.write_array(directory, values) if write else files.digest_of_array(values),
+        )
+        for region, values in regions
+    ]
     return Stored(aval.dtype.name, aval.shape, tuple(parts))
 
 

@@ -2,7 +2,7 @@
 
     manifest.json          what the checkpoint is; written last
     arrays/<sha256>.npy    one part of an array
-    parts/<number>.json    what one of several processes has written, until the manifest has it
+    parts/<number>.json    what one of several processes saves, until the manifest has it
 
 Each file is written under another name, brought to the disc, and then moved to its place, which is
 one step of the file system. Read next: ``checkpoints.py``.
@@ -46,6 +46,13 @@ class Stored(NamedTuple):
     parts: tuple[Part, ...]
 
 
+class Saved(NamedTuple):
+    """Tree that one of several processes saves: containers, as JSON, and its parts of arrays."""
+
+    structure: Any
+    arrays: Sequence[Stored]
+
+
 def directory(path: str | PathLike[str]) -> str:
     """Make the directories of a checkpoint, and return the first."""
     os = import_module("os")
@@ -64,13 +71,8 @@ def numpy_dtype(name: str) -> Any:
 
 def write_array(where: str, values: Any) -> str:
     """Write an array to a file, and return its digest. A file that is there is left alone."""
-    numpy, io, os = map(import_module, ("numpy", "io", "os"))
-    values = numpy.ascontiguousarray(values).reshape(values.shape)
-    if values.dtype.name == "bfloat16":
-        values = values.view("uint16")
-    file = io.BytesIO()
-    numpy.save(file, values, allow_pickle=False)
-    data = file.getbuffer()
+    os = import_module("os")
+    data = _npy_bytes(values)
     digest = sha256(data).hexdigest()
     target = os.path.join(where, "arrays", f"{digest}.npy")
     if not (os.path.exists(target) and _digest_of(target) == digest):
@@ -78,11 +80,28 @@ def write_array(where: str, values: Any) -> str:
     return digest
 
 
-def write_parts(where: str, number: int, arrays: Sequence[Stored]) -> None:
-    """Write what one process has written."""
+def digest_of_array(values: Any) -> str:
+    """Return the digest by which ``write_array`` calls the file of an array."""
+    return sha256(_npy_bytes(values)).hexdigest()
+
+
+def _npy_bytes(values: Any) -> memoryview:
+    """Return the content of the file of an array."""
+    numpy, io = map(import_module, ("numpy", "io"))
+    values = numpy.ascontiguousarray(values).reshape(values.shape)
+    if values.dtype.name == "bfloat16":
+        values = values.view("uint16")
+    file = io.BytesIO()
+    numpy.save(file, values, allow_pickle=False)
+    found: memoryview = file.getbuffer()
+    return found
+
+
+def write_saved(where: str, number: int, saved: Saved) -> None:
+    """Write what one process saves."""
     os = import_module("os")
-    text = json.dumps([_item(array) for array in arrays])
-    _write(os.path.join(where, "parts", f"{number}.json"), text.encode())
+    item = {"structure": saved.structure, "arrays": [_item(array) for array in saved.arrays]}
+    _write(os.path.join(where, "parts", f"{number}.json"), json.dumps(item).encode())
 
 
 def check_parts(where: str, own: int, count: int) -> None:
@@ -105,20 +124,12 @@ def check_parts(where: str, own: int, count: int) -> None:
         time.sleep(_SECONDS_BETWEEN_LOOKS)
 
 
-def read_parts(where: str, number: int, count: int) -> list[Stored]:
-    """Return what one process has written.
-
-    Raises SerializationError: if that is not as many arrays as this process has.
-    """
+def read_saved(where: str, number: int) -> Saved:
+    """Return what one process saves."""
     os = import_module("os")
     with open(os.path.join(where, "parts", f"{number}.json"), "rb") as file:
-        found = [_stored(item) for item in json.load(file)]
-    if len(found) != count:
-        raise SerializationError(
-            f"save_arrays: process {number} saves {len(found)} arrays, this one {count}",
-            path=where,
-        )
-    return found
+        item = json.load(file)
+    return Saved(item["structure"], [_stored(one) for one in item["arrays"]])
 
 
 def write_manifest(where: str, structure: Any, arrays: Sequence[Stored]) -> None:
