@@ -10,6 +10,7 @@ from math import prod
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.functions._integers import integers
 from tenferro.arrays.functions.structural import expand_dims, moveaxis, reshape, stack
 from tenferro.arrays.handle.array import Array, another_handle
 from tenferro.arrays.handle.convert import as_array, asarray
@@ -44,7 +45,7 @@ def apply_along_axis(
 def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Array:
     """Apply func(x, axis) for one axis after the other; reduced axes stay with size 1."""
     found = another_handle(as_array(a))
-    for axis in axes if hasattr(axes, "__len__") else [axes]:
+    for axis in integers(axes):
         along = normalize_axis(axis, as_array(a).ndim, "apply_over_axes")
         result = asarray(func(found, along))
         found = result if result.ndim == found.ndim else expand_dims(result, along)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import index
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.functions._integers import integers
 from tenferro.arrays.handle.array import Array, another_handle
 from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import broadcast_shapes, stretch
@@ -54,7 +54,7 @@ def _with_depth(x: Any) -> Array:
 def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Array:
     """Broadcast an array to a shape; ``subok`` is ignored."""
     found = as_array(array)
-    target = tuple(map(index, shape)) if hasattr(shape, "__len__") else (index(shape),)
+    target = integers(shape)
     if broadcast_shapes(found.shape, target, function="broadcast_to") != target:
         error = ShapeMismatchError.of(
             "broadcast_to",

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
-from operator import index
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.functions._integers import integers
 from tenferro.arrays.handle.array import SCALARS, Array
 from tenferro.arrays.handle.convert import as_array, asarray
 from tenferro.arrays.promotion.broadcast import cast, stretch, weak_or_array
@@ -21,8 +21,7 @@ from tenferro.primitives import DType, Shape, constant, float64
 
 def shape_of(shape: Any) -> Shape:
     """Return a shape as a tuple; an integer stands for one axis."""
-    sizes = tuple(shape) if hasattr(shape, "__len__") or hasattr(shape, "__iter__") else (shape,)
-    found = tuple(map(index, sizes))
+    found = integers(shape)
     if prod(found) >= 2**63:
         raise at_user_line(ValueError(f"array: the shape has too many elements: {found}"))
     return found

@@ -6,10 +6,10 @@ NumPy itself says what goes where, on an array of positions; elements are gather
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import index
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.functions._integers import integers
 from tenferro.arrays.functions._known import elements, found_of, known, numpy_module
 from tenferro.arrays.functions.creation import zeros
 from tenferro.arrays.functions.indexing import getitem
@@ -71,7 +71,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
 def resize(a: Any, new_shape: Any) -> Array:
     """Return an array of a new shape, filled with repeated copies of a; zeros if a is empty."""
     found = ravel(a)
-    shape = [index(n) for n in new_shape] if hasattr(new_shape, "__len__") else [index(new_shape)]
+    shape = integers(new_shape)
     if not found.size:
         return zeros(shape, found.dtype)
     return rearranged(found, "resize", lambda numpy, positions: numpy.resize(positions, shape))

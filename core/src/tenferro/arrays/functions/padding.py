@@ -11,6 +11,7 @@ from operator import index
 from typing import Any
 
 from tenferro.arrays.errors import UnsupportedFunctionError, at_user_line
+from tenferro.arrays.functions._integers import is_sequence
 from tenferro.arrays.functions._known import elements
 from tenferro.arrays.functions.indexing import getitem
 from tenferro.arrays.functions.ranges import arange
@@ -105,8 +106,8 @@ def _widths(given: Any, ndim: int) -> list[tuple[int, int]]:
 
 def _pairs(given: Any, ndim: int, name: str) -> list[tuple[Any, Any]]:
     """Return a value for each side of each axis, from anything that broadcasts to (ndim, 2)."""
-    rows = list(given) if _is_sequence(given) else [given]
-    nested = [_is_sequence(row) for row in rows]
+    rows = list(given) if is_sequence(given) else [given]
+    nested = [is_sequence(row) for row in rows]
     if not any(nested) and len(rows) in (1, 2):
         return [(rows[0], rows[-1])] * ndim
     if rows and all(nested) and len(rows) in (1, ndim):
@@ -116,10 +117,6 @@ def _pairs(given: Any, ndim: int, name: str) -> list[tuple[Any, Any]]:
             return found * ndim if len(found) == 1 else found
     need = f"one value, (before, after), or such a pair for each of the {ndim} axes"
     raise _refuse(name, given, need)
-
-
-def _is_sequence(x: Any) -> bool:
-    return bool(getattr(x, "ndim", hasattr(x, "__len__")))
 
 
 def _width(before: Any, after: Any) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from tenferro.arrays.diagnosis.copy_warnings import view_of
 from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.functions._integers import integers
 from tenferro.arrays.functions._known import elements, found_of, known, numpy_module
 from tenferro.arrays.functions.broadcasting import at_least
 from tenferro.arrays.functions.structural import ravel, swapaxes
@@ -83,7 +84,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Array:
 
 def _roll_all(x: Array, shift: Any, axes: Sequence[int]) -> Array:
     """Roll all axes: one shift for every axis, one axis for every shift, or one of each."""
-    shifts = [index(n) for n in shift] if hasattr(shift, "__len__") else [index(shift)]
+    shifts = integers(shift)
     count = max(len(shifts), len(axes)) if shifts and axes else 0
     if {len(shifts), len(axes)} - {1, count}:
         raise at_user_line(ValueError(f"roll: {len(shifts)} shifts for {len(axes)} axes"))
@@ -114,9 +115,9 @@ def _rolling(shape: tuple[int, ...], at: int, axis: int) -> tuple[p.Slice, p.Sli
 @covers("tile")
 def tile(A: Any, reps: Any) -> Array:
     """Repeat an array ``reps`` times along each axis; missing axes come in front."""
-    times = [index(n) for n in reps] if hasattr(reps, "__len__") else [index(reps)]
-    found = at_least(A, len(times))
-    times = [1] * (found.ndim - len(times)) + times
+    given = integers(reps)
+    found = at_least(A, len(given))
+    times = (*[1] * (found.ndim - len(given)), *given)
     pairs = [size for i, n in enumerate(found.shape) for size in (times[i], n)]
     spread = p.broadcast_in_dim(found, pairs, range(1, 2 * found.ndim, 2))
     return p.reshape(spread, [n * k for n, k in zip(found.shape, times, strict=True)])

@@ -7,10 +7,10 @@ leaves open are those of a sort here. Derivatives follow the elements.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import index
 from typing import Any
 
 from tenferro.arrays.errors import UnsupportedFunctionError, at_user_line
+from tenferro.arrays.functions._integers import integers
 from tenferro.arrays.functions.splitting import unstack
 from tenferro.arrays.functions.structural import ravel
 from tenferro.arrays.handle.array import Array
@@ -120,9 +120,8 @@ def argpartition(
 
 
 def _check_kth(kth: Any, x: Array, axis: int, function: str) -> None:
-    given = kth if hasattr(kth, "__len__") else [kth]
-    for k in given:
-        if not -x.shape[axis] <= index(k) < x.shape[axis]:
+    for k in integers(kth):
+        if not -x.shape[axis] <= k < x.shape[axis]:
             raise at_user_line(ValueError(f"{function}: kth={k} of {x.shape[axis]} elements"))
 
 

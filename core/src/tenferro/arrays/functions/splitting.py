@@ -10,6 +10,7 @@ from typing import Any
 
 from tenferro.arrays.diagnosis.copy_warnings import view_of
 from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.functions._integers import integers, is_sequence
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import normalize_axis
@@ -32,8 +33,8 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array
 
 def _cuts(n: int, given: Any) -> list[int | None]:
     """Return the positions where parts begin and end; None is the end of the axis."""
-    if hasattr(given, "__len__"):
-        return [0, *map(index, given), None]
+    if is_sequence(given):
+        return [0, *integers(given), None]
     count = index(given)
     if count <= 0:
         raise at_user_line(ValueError(f"split: need one section or more, not {count}"))
@@ -62,7 +63,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     """
     found = as_array(ary)
     n = found.shape[normalize_axis(axis, found.ndim, "split")]
-    if hasattr(indices_or_sections, "__len__"):
+    if is_sequence(indices_or_sections):
         return array_split(found, indices_or_sections, axis)
     count = index(indices_or_sections)
     if count > 0 and n % count:

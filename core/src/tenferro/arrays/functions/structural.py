@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from operator import index
 from typing import Any
 
 from tenferro.arrays.diagnosis.copy_warnings import view_of
 from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.functions._integers import integers
 from tenferro.arrays.functions._out import into
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
@@ -52,8 +52,7 @@ def reshape(
     _check_no_view("reshape", copy)
     found = as_array(x)
     given = (sizes[0] if len(sizes) == 1 else sizes) if shape is None else shape
-    target = tuple(given) if hasattr(given, "__len__") else (given,)
-    whole = _fill_in(tuple(map(index, target)), found)
+    whole = _fill_in(integers(given), found)
     if not _is_columns_first("reshape", order, "CFA"):
         return _viewed(found, p.reshape(found, whole))
     return _reversed(p.reshape(_reversed(found), whole[::-1]))

@@ -12,6 +12,7 @@ from operator import index
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.functions._integers import integers
 from tenferro.arrays.functions._known import elements, found_of, known
 from tenferro.arrays.functions._out import into
 from tenferro.arrays.functions.indexing import getitem, integer_positions, moved_inside
@@ -163,7 +164,7 @@ def _open(x: Any, d: int, rank: int) -> Array:
 @covers("unravel_index")
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Array, ...]:
     """Convert flat indices to a tuple of indices per axis."""
-    sizes = [index(n) for n in shape] if hasattr(shape, "__len__") else [index(shape)]
+    sizes = integers(shape)
     places = _inside(asarray(indices), prod(sizes), "raise", "unravel_index")
     result = []
     for n in sizes if order == "F" else sizes[::-1]:
@@ -175,7 +176,7 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Array, ..
 @covers("ravel_multi_index")
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Array:
     """Convert a tuple of indices per axis to flat indices."""
-    sizes = [index(n) for n in dims] if hasattr(dims, "__len__") else [index(dims)]
+    sizes = integers(dims)
     modes = [mode] * len(sizes) if isinstance(mode, str) else list(mode)
     axes = zip(tuple(multi_index), sizes, modes, strict=True)
     name = "ravel_multi_index"
