@@ -56,7 +56,8 @@ def linear_map(
             results: dict[ValueKey, Sequence[Value]] = {}
             for key, definition in depending(outputs, places):
                 found[key] = _emit_again(definition, found, results, rule, is_zero)
-        ends = [found.get(key) for key in outputs]
+        values = [found.get(key) for key in outputs]
+        ends = [value if value is not None and value.flow else None for value in values]
         return Linearization(
             sweep, seeds, ends, rules, lambda: {v.key: k for k, v in found.items()}
         )
@@ -136,6 +137,10 @@ def _emit_all(
 ) -> Sequence[Value]:
     """Emit all outputs of an equation."""
     values = [found[key] if key in found else rule.value(key) for key in inputs]
+    unread = getattr(operation, "unread", ())
+    if any([values[i].flow for i in unread]):  # a barrier: nothing flows from what it waits for
+        operation = operation.without_unread()
+        values = [value for i, value in enumerate(values) if i not in unread]
     try:
         return emit(operation, values, rule.space.value)
     except NotLinearError:

@@ -41,6 +41,7 @@ class Primitive(Operation):
     fixed_rules: ClassVar[bool] = False
     expand: ClassVar[Any] = None  # optional: (rule, values or None) → results wanted at once
     as_linear: ClassVar[Any] = None  # optional: (operation, inputs) that flow takes in its place
+    unread: ClassVar[Any] = ()  # inputs that no output depends on; ``without_unread()`` lacks them
 
     def groups(self, count: int) -> Groups:
         """Return the linearity groups of an application to ``count`` inputs."""

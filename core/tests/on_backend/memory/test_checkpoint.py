@@ -206,6 +206,56 @@ def test_a_rule_computes_again_behind_a_barrier():
     agree(lambda x: gradient(x)[1], lambda x: np.exp(np.sin(x)) * np.cos(x), X)
 
 
+def behind(rule_of):
+    """Return sin with a rule that computes cos again once ``rule_of`` says so."""
+
+    def cotangents(f):
+        def backward(x, ct):
+            return (ct * np.cos(tn.barrier(x, after=2.0 * ct)),)
+
+        f.defvjp(lambda x: (f(x), x), backward)
+
+    def tangents(f):
+        @f.defjvp
+        def rule(primals, given):
+            (x,), (dx,) = primals, given
+            return f(x), dx * np.cos(tn.barrier(x, after=2.0 * dx))
+
+    register = {"custom_vjp": cotangents, "custom_jvp": tangents}[rule_of]
+    f = getattr(tn, rule_of)(np.sin)
+    register(f)
+    return f
+
+
+@pytest.mark.parametrize("rule_of", ["custom_vjp", "custom_jvp"])
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda f, x: np.sum(tn.scan(lambda y, _: (f(y) * x, None), x, None, 3)[0]),
+        lambda f, x: np.sum(
+            tn.while_loop(lambda y: y[0] > 0.1, lambda y: f(y) / 2, x, max_steps=9)
+        ),
+        lambda f, x: np.sum(tn.checkpoint(lambda y: f(y) * y)(x)),
+        lambda f, x: np.sum(tn.vmap(lambda y: f(y) * y)(x)),
+        lambda f, x: tn.jvp(lambda y: np.sum(f(y) ** 2), (x,), (x,))[1],
+        lambda f, x: np.sum(tn.hvp(lambda y: np.sum(f(y) ** 2))(x, x)),
+    ],
+    ids=["scan", "while", "checkpoint", "vmap", "jvp", "hvp"],
+)
+def test_a_barrier_that_waits_for_a_tangent_or_cotangent_is_fixed_for_linear_maps(rule_of, program):
+    x = np.array([0.3, 0.7])
+    f = behind(rule_of)
+    for derivative in (tn.grad, lambda g: tn.hessian(g), lambda g: tn.jit(tn.grad(g))):
+        agree(derivative(lambda x: program(f, x)), derivative(lambda x: program(np.sin, x)), x)
+
+
+def test_a_rule_that_is_no_linear_map_but_for_a_barrier_is_refused():
+    f = tn.custom_vjp(np.sin)
+    f.defvjp(lambda x: (f(x), x), lambda x, ct: (np.cos(tn.barrier(x, after=ct)),))
+    with pytest.raises(tn.NotLinearError, match="does not depend on the one given"):
+        tn.jvp(f, (X,), (X,))
+
+
 def test_a_policy_that_says_nothing_is_refused():
     with pytest.raises(ValueError, match="unknown policy 'all'"):
         tn.checkpoint(layers, policy="all")

@@ -67,6 +67,22 @@ class Checkpoint(HigherOrder):
         self.check_inputs(avals, self.body.input_avals)
         return self.body.output_avals
 
+    @property
+    def unread(self) -> tuple[int, ...]:
+        """The inputs that no output depends on, such as those that a barrier waits for."""
+        read = {*self.body.outputs}.union(*[places for _, places in self.body.equations])
+        return tuple([i for i in range(len(self.body.input_avals)) if i not in read])
+
+    def without_unread(self) -> Checkpoint:
+        """Return the same operation on the inputs that are read."""
+        avals = self.body.input_avals
+        leaves = [new_leaf(f"x{i}", aval) for i, aval in enumerate(avals)]
+        unread = self.unread
+        read = [i for i in range(len(avals)) if i not in unread]
+        body = Fragment.of([leaves[i] for i in read], self.body.apply(leaves))
+        marks = tuple([self.is_linear[i] for i in read]) if self.is_linear else ()
+        return Checkpoint(body, self.kept, self.recompute, marks)
+
     def decompose(self, *xs: Handle) -> tuple[Handle, ...]:
         """Write the body out; a backend without checkpoints keeps what it likes."""
         return tuple(map(Handle, self.body.apply([x.key for x in xs])))
