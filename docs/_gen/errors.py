@@ -14,6 +14,8 @@ import re
 import sys
 from pathlib import Path
 
+import checked_page
+
 import tenferro
 from tenferro.computegraph import TenferroError
 
@@ -158,16 +160,5 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def main(arguments: list[str]) -> int:
-    if arguments != ["--check"]:
-        PAGE.write_text(page(), "utf-8")
-        return 0
-    if PAGE.exists() and PAGE.read_text("utf-8") == page():
-        print("errors.md is what the classes say.")
-        return 0
-    print("errors.md is stale; run: python docs/_gen/errors.py", file=sys.stderr)
-    return 1
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(checked_page.main(PAGE, page()))

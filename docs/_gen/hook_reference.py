@@ -12,6 +12,8 @@ import inspect
 import sys
 from pathlib import Path
 
+import checked_page
+
 LINE_LENGTH = 100
 ROOT = Path(__file__).resolve().parents[2]
 CONTRACT = ROOT / "core/src/tenferro/backend"
@@ -149,16 +151,5 @@ def page() -> str:
     return "\n".join([*parts, *public_classes()])
 
 
-def main(arguments: list[str]) -> int:
-    if arguments != ["--check"]:
-        PAGE.write_text(page(), "utf-8")
-        return 0
-    if PAGE.exists() and PAGE.read_text("utf-8") == page():
-        print("hook_reference.md is what the source says.")
-        return 0
-    print("hook_reference.md is stale; run: python docs/_gen/hook_reference.py", file=sys.stderr)
-    return 1
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(checked_page.main(PAGE, page()))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import checked_page
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/singular_points.md"
 sys.path.insert(0, str(ROOT / "core/tests/on_backend"))
@@ -45,16 +47,5 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def main(arguments: list[str]) -> int:
-    if arguments != ["--check"]:
-        PAGE.write_text(page(), "utf-8")
-        return 0
-    if PAGE.exists() and PAGE.read_text("utf-8") == page():
-        print("singular_points.md is what the table says.")
-        return 0
-    print("singular_points.md is stale; run: python docs/_gen/singular_points.py", file=sys.stderr)
-    return 1
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(checked_page.main(PAGE, page()))

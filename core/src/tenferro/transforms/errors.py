@@ -15,13 +15,13 @@ def check_function(function: Any, transform: str, backend: Any = None) -> None:
     check_backend(backend, transform)
     if callable(function):
         return
-    hint = f"`{transform}(f, ...)` and not `{transform}(f(x), ...)`"
+    hint = ""
     if transform == "trace" and hasattr(function, "ndim"):
-        hint += "\n  hint       `np.trace(x)` and `tenferro.linalg.trace(x)` sum a diagonal"
+        hint = "\n  hint       `np.trace(x)` and `tenferro.linalg.trace(x)` sum a diagonal"
     error = TypeError(
         f"{transform} takes a function, not {type(function).__name__}\n"
         f"  got        {function!r:.60}\n"
-        f"  need       a function, uncalled: {hint}"
+        f"  need       the function itself: `f` and not `f(x)`{hint}"
     )
     raise at_user_line(error)
 

@@ -158,7 +158,7 @@ def tensordot(x: Any, y: Any, axes: Any = 2) -> Array:
     left, right = _summed(axes, a, b)
     if len(left) != len(right):
         error = InvalidParameterError.of(
-            "tensordot", "axes that are not in pairs", got=f"axes={axes!r}",
+            "tensordot", "the axes of x and of y are not in pairs", got=f"axes={axes!r}",
             need="as many axes of x as of y", parameter="axes", value=axes,
         )  # fmt: skip
         raise at_user_line(error)
@@ -176,7 +176,7 @@ def _summed(axes: Any, a: Array, b: Array) -> tuple[tuple[int, ...], tuple[int, 
         if isinstance(axes, str) or not hasattr(axes, "__len__") or len(axes) != 2:
             need = "a number of axes, or the axes of x and those of y"
             error = InvalidParameterError.of(
-                "tensordot", "axes that cannot be paired", got=f"axes={axes!r:.60}", need=need,
+                "tensordot", "the axes cannot be paired", got=f"axes={axes!r:.60}", need=need,
                 parameter="axes", value=axes,
             )  # fmt: skip
             raise at_user_line(error)

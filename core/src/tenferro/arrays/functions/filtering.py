@@ -43,7 +43,8 @@ def _vectors(x: Any, y: Any, name: str) -> tuple[Array, Array]:
     a, b = (FUNCTIONS["ravel"](v) if v.ndim == 0 else v for v in (asarray(x), asarray(y)))
     if a.ndim != 1 or b.ndim != 1 or not a.size or not b.size:
         error = ShapeMismatchError.of(
-            name, "two vectors that are not empty", got=f"{a.aval}, {b.aval}", need="rank 1",
+            name, "an operand is not a vector with elements",
+            got=f"{a.aval}, {b.aval}", need="rank 1 and one element or more",
             shapes=(a.shape, b.shape),
         )  # fmt: skip
         raise at_user_line(error)

@@ -69,17 +69,20 @@ def _check_mode(mode: Any, kwargs: dict[str, Any]) -> None:
         )
         raise at_user_line(error)
     if mode not in _KEYWORDS:
-        raise _refuse("mode", mode, f"one of {', '.join(_KEYWORDS)}")
+        raise _refuse("mode", mode, f"one of {', '.join(_KEYWORDS)}", "unknown mode")
     for name in kwargs:
         if name not in _KEYWORDS[mode]:
-            raise _refuse(name, kwargs[name], f"keywords of mode {mode!r}: {_KEYWORDS[mode]}")
+            need = f"keywords of mode {mode!r}: {', '.join(_KEYWORDS[mode]) or 'none'}"
+            raise _refuse(name, kwargs[name], need, "the mode does not take this argument")
 
 
-def _refuse(parameter: str, value: Any, need: str) -> InvalidParameterError:
+def _refuse(
+    parameter: str, value: Any, need: str, fact: str = "the value does not fit"
+) -> InvalidParameterError:
     got = f"{parameter}={value!r}"
     error = InvalidParameterError.of(
         "pad",
-        "not a mode with these keywords",
+        fact,
         got=got,
         need=need,
         parameter=parameter,

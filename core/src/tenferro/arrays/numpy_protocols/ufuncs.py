@@ -114,9 +114,9 @@ def loop_of(
     except TypeError as refusal:
         error = DTypeMismatchError.of(
             ufunc.__name__,
-            "no loop for these dtypes",
+            "NumPy has no loop for these dtypes",
             got=", ".join(getattr(kind, "name", str(kind)) for kind in kinds),
-            need=str(refusal),
+            need=f"a loop by casting={casting!r}; {refusal}",
         )
         raise at_user_line(error) from None
     return [DType.of(kind) for kind in found]

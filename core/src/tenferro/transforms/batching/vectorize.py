@@ -17,6 +17,7 @@ from tenferro.arrays.evaluation.results import in_kind
 from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import broadcast_shapes, stretch
 from tenferro.primitives import InvalidParameterError, ShapeMismatchError
+from tenferro.primitives._boundary import bounded
 from tenferro.transforms.batching.vmap import vmap
 from tenferro.transforms.errors import check_function
 from tenferro.transforms.recording import tree as _tree
@@ -97,7 +98,7 @@ def vectorize(
         found = vmap(of_one, axis_size=count)(*rows)
         return _tree.map_leaves(lambda x: of_kind(x.reshape((*loop, *x.shape[1:]))), found)
 
-    return update_wrapper(call, pyfunc)
+    return bounded("vectorize")(update_wrapper(call, pyfunc))
 
 
 def _parsed(signature: str) -> _Cores:

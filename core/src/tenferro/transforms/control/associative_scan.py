@@ -112,7 +112,8 @@ def _interleaved(even: Any, odd: Any, size: int) -> Any:
 
 def _in_front(x: Array, axis: int, path: str) -> Any:
     if not -x.ndim <= index(axis) < x.ndim:
-        raise _refused(f"{path} has no such axis", f"axis {axis} of {x.aval}", "an axis of it")
+        need = f"-{x.ndim} <= axis < {x.ndim}" if x.ndim else "rank 1 or more"
+        raise _refused(f"{path} has no axis {axis}", str(x.aval), need)
     order = [axis % x.ndim, *[i for i in range(x.ndim) if i != axis % x.ndim]]
     return x.transpose(order)
 

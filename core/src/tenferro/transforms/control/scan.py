@@ -317,7 +317,7 @@ def _length(name: str, rows: Sequence[Array], paths: Sequence[str], length: Any)
     if not got:
         fact, got = "the number of steps is unknown", "no xs and no length"
         raise _refused(name, fact, got, "one of them", "")
-    raise _refused(name, "numbers of rows differ", got, "one number", "")
+    raise _refused(name, "numbers of rows differ", got, "the same number of rows in all", "")
 
 
 def _refused(name: str, fact: str, got: str, need: str, leaf: str, hint: str = "") -> BodyError:
