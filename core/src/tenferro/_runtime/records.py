@@ -58,7 +58,12 @@ else:
 
         def _replace(self, **changes: Any) -> Any:
             """Return a copy with other values in some fields."""
-            return type(self)(**{**self._asdict(), **changes})
+            values, places = [*self], self._places
+            for name, value in changes.items():
+                if name not in places:
+                    return type(self)(*self, **changes)  # raises the error about this name
+                values[places[name]] = value
+            return type(self)(*values)
 
         def _asdict(self) -> dict[str, Any]:
             """Return the values by the names of their fields."""

@@ -100,13 +100,18 @@ def chosen_passes(backend: Backend, options: Options | None = None) -> frozenset
     passes = import_module("tenferro.passes")
     default, own = backend.info.passes, backend.config.options.get(PASSES)
     asked = (options or {}).get(PASSES)
+    offered = backend.lowerings.graph_passes()
+    if not offered and own is None and asked is None:
+        return _of_core(passes.selected(default))
     found = passes.selected(own, default)
     chosen: frozenset[str] = passes.selected(asked, found)
-    offered = backend.lowerings.graph_passes()
-    of_core = frozenset([name for name in chosen if "::" not in name])
-    if not offered and own is None and asked is None:
-        return of_core
-    return of_core | chosen_among(offered, default, own, asked)
+    return _of_core(chosen) | chosen_among(offered, default, own, asked)
+
+
+@lru_cache(maxsize=64)
+def _of_core(names: frozenset[str]) -> frozenset[str]:
+    """Return the names that are not those of plugins' passes."""
+    return frozenset([name for name in names if "::" not in name])
 
 
 def check_options(options: Options, backend: Backend) -> None:

@@ -83,6 +83,8 @@ def _tiling(elements: object, threads: object) -> Tiling | None:
 
     Raises InvalidOptionError: for anything but a whole number, of threads at least one.
     """
+    if elements is None and threads is None:
+        return Tiling(largest_tile(), thread_count())
     for name, value, least in (("tile", elements, 0), ("threads", threads, 1)):
         whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
         if value is not None and not (whole and value >= least):  # type: ignore[operator]

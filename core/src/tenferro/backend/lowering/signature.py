@@ -28,7 +28,7 @@ def dtypes_of(operation: Operation, avals: Sequence[Any] | None) -> Dtypes:
         return None
     described = avals or infer(operation, ())
     try:
-        return tuple([str(aval.dtype.name) for aval in described])
+        return tuple([aval.dtype.name for aval in described])
     except AttributeError:
         return tuple([_name_of_dtype(aval) for aval in described])
 

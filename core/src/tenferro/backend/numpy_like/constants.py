@@ -22,7 +22,7 @@ def register(lowerings: Lowerings, xp: Any) -> None:
     @lowerings.register(Constant)
     def constant(op: Constant) -> Any:
         element = xp.full((), op.value, native_dtype(xp, op.dtype))
-        return xp.broadcast_to(element, op.shape)
+        return xp.broadcast_to(element, op.shape) if op.shape else element
 
     @lowerings.register(Iota)
     def iota(op: Iota) -> Any:

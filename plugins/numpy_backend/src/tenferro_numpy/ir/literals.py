@@ -6,6 +6,7 @@ Read next: `memory/registers.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -71,5 +72,7 @@ class Literals:
         function: Callable[..., Any] = self.table.lookup(op, ())
         if type(op) is Constant and op.shape:
             element = np.asarray(function(Constant(op.value, op.dtype, ())))
+            if element.itemsize * prod(op.shape) <= _MAX_BYTES_TO_EXPAND:
+                return np.full(op.shape, element)
             return np.broadcast_to(element, op.shape)
         return np.asarray(function(op))
