@@ -146,6 +146,18 @@ def test_pad_with_much_between_elements(programs, dtype, n):
 
 
 @pytest.mark.parametrize("dtype", ALL)
+@pytest.mark.parametrize("n", [0, 1, 2, 9])
+def test_pad_that_makes_a_diagonal(programs, dtype, n):
+    """The elements of each row become the diagonal of a square matrix, read row by row"""
+    x, value = sample(dtype, 2, n), np.ones((), dtype)
+    want = np.full((2, n, n), value)
+    want[:, np.arange(n), np.arange(n)] = x
+    want = want.reshape(2, n * n)
+    same(programs.apply(Pad((0, 0), (0, 0), (0, n)), x, value), want)
+    same(programs.apply(Pad((0,), (0,), (n,)), x[0], value), want[0])
+
+
+@pytest.mark.parametrize("dtype", ALL)
 def test_concatenate(programs, dtype):
     xs = [sample(dtype, 2, n, seed=n) for n in (3, 0, 1)]
     same(programs.apply(Concatenate(1), *xs), np.concatenate(xs, 1))
