@@ -1,7 +1,8 @@
 """Position in the user's program at which a value was recorded.
 
 A source is a code object and an instruction offset, two pointers; its line is looked up only when
-a message needs it. Frames of tenferro and of NumPy are not the user's.
+a message needs it. Frames of tenferro, of libraries that call it, and of the standard library's
+wrappers (``cached_property``, ``contextmanager``) are not the user's.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import sys
 from types import CodeType, FrameType, TracebackType
 
 Source = tuple[CodeType, int]
-_LIBRARIES = frozenset(("tenferro", "numpy", "optree", "scipy"))
+_LIBRARIES = frozenset(("tenferro", "numpy", "optree", "scipy", "functools", "contextlib"))
 _KEPT_FILES = 10_000
 _of_libraries: dict[str, bool] = {}  # whether a file is a library's
 

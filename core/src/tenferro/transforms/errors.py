@@ -34,15 +34,15 @@ class NonScalarOutputError(TenferroError, TypeError):
     """Report a function under ``grad`` whose value is not a real scalar. Fields: ``aval``."""
 
 
-def no_pattern(elements: int) -> SparseResultError:
-    """Make the error for a pattern that cannot be found."""
+def no_pattern(directions: int, is_dense: bool) -> SparseResultError:
+    """Make the error for a pattern of too many directions, or else of too many entries."""
     return at_user_line(
         SparseResultError(
             "sparse: the pattern of the derivative takes too long to find, or is too large\n"
-            f"  got        {elements} directions\n"
+            f"  got        {directions} directions{' with too many entries' if is_dense else ''}\n"
             "  need       at most 32,768 directions and about a million entries\n"
             "  hint       differentiate parts of the arguments, or use `tn.jvp` and `tn.vjp`",
-            elements=elements,
+            elements=directions,
         )
     )
 

@@ -128,6 +128,17 @@ def test_an_error_at_the_users_line_keeps_its_notes():
     assert found.__notes__[0] == "a note"
 
 
+def test_wrappers_of_the_standard_library_are_not_the_users_line():
+    """A cached property of ours: Python calls it from functools.py"""
+    source = (
+        "class A:\n    @cached_property\n    def y(self): raise at_user_line(ValueError('wrong'))"
+    )
+    names = {"cached_property": functools.cached_property, "at_user_line": at_user_line}
+    with pytest.raises(tn.ArgumentValueError) as found:
+        ours(f"{source}\ndef f(): return A().y", **names)()
+    assert "test_boundary.py" in found.value.__notes__[0]
+
+
 def test_a_typed_error_survives_a_pickle():
     with pytest.raises(tn.TenferroError) as found:
         tn.reshape(np.ones(3), (2, 2))

@@ -118,9 +118,10 @@ class Directions:
         Raises SparseResultError: if entries alone are wanted, and the pattern cannot be found.
         """
         if self._entries_only:
-            found = self._found(self._of.size) if self._of.size <= MAX_DIRECTION_ELEMENTS else None
+            size = self._of.size
+            found = self._found(size) if size <= MAX_DIRECTION_ELEMENTS else None
             if found is None:
-                raise no_pattern(self._of.size)
+                raise no_pattern(size, is_dense=size <= MAX_DIRECTION_ELEMENTS)
             return found
         size = self._of.size
         least = 2 if self._compress else MIN_DIRECTIONS_TO_COMPRESS
