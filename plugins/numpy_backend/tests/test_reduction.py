@@ -127,6 +127,7 @@ def test_the_first_nan_is_the_largest_and_the_smallest(check):
 POOLED = [
     ((40, 2, 3), (1,)), ((4, 5, 2, 5, 2, 6), (2, 4)), ((32, 2, 32, 2), (1, 3)),
     ((40, 3, 8, 1), (1, 3)), ((40, 9, 2), (1,)), ((40, 10, 2), (1,)), ((40, 1, 2), (1,)),
+    ((6, 40, 3), (1,)), ((6, 5, 4, 3), (1, 2)), ((2, 3, 6, 32), (2,)), ((6, 300, 33), (1,)),
 ]  # fmt: skip
 
 
@@ -142,6 +143,15 @@ def test_short_axes_in_the_middle(check, shape, axes, name, dtype):
     expected = getattr(np, name)(x, axis=axes, **({"dtype": dtype} if name == "sum" else {}))
     for y in (x, np.asfortranarray(x)):
         check(lambda y: getattr(tp, f"reduce_{name}")(y, axes), [y], expected, rtol=0)
+
+
+def test_sums_over_a_middle_axis_keep_numbers_without_a_value_to_themselves(check):
+    """A product sums them, and each column has terms of its own"""
+    x = np.ones((4, 7, 3))
+    x[1, 2, 1], x[2, 3, 0], x[3, :2, 2] = np.nan, np.inf, [np.inf, -np.inf]
+    text = tn.jit(lambda x: tn.sum(x, axis=1), backend="numpy").explain(x)
+    assert "if r0.flags.c_contiguous" in text
+    check(lambda x: tp.reduce_sum(x, (1,)), [x], np.sum(x, axis=1))
 
 
 @pytest.mark.parametrize("tile", [1, 50, 10_000])

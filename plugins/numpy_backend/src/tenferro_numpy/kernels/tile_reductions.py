@@ -19,13 +19,18 @@ from tenferro.backend.extend import NamedTuple
 from tenferro_numpy.machine.tile_size import SHRINKS, Index, tiled_axis
 
 __all__ = [
-    "Across", "Fold", "Within", "can_fold", "folding", "is_by_slices", "reduce_by_slices",
-    "reduced", "row_length", "rows_of",
+    "Across", "Fold", "Within", "can_fold", "folding", "is_by_slices", "middle_of",
+    "reduce_by_slices", "reduced", "row_length", "rows_of",
 ]  # fmt: skip
 
 _MAX_TERMS_FOR_PRODUCT = 256  # terms of a row that a product sums faster than a reduction
 _MAX_ELEMENTS_FOR_COLUMNS = 32  # elements of a row whose largest is found faster among columns
 _MAX_SLICES = 9  # slices of a reduction that are joined one by one
+_MAX_RUN_FOR_PRODUCT = 32  # elements after a middle axis that a product sums
+_MAX_TERMS_OF_MIDDLE = 4096  # terms that a product adds about as exactly as a reduction
+_MAX_ELEMENTS_OF_PART = 8192  # elements that BLAS sums in one thread
+_MIN_TERMS_OF_PARTS = 5  # terms from which products of any number of parts are faster than slices
+_MAX_PARTS_PER_SLICE = 32  # products that take as long as adding one slice
 _MAX_RUN_FOR_SLICES = 64  # elements after the last reduced axis, which `reduce` takes at once
 
 
@@ -83,6 +88,11 @@ def reduced(
     length = row_length(x.shape[1:], tuple([axis - 1 for axis in axes]))
     by_rows = rows_of(function, length, dtype)
     if by_rows is None:
+        middle = middle_of(function, x.shape, axes, dtype) if x.dtype == dtype else None
+        if middle is not None:
+            whole = None if out is None else out.reshape(middle[0], middle[2])
+            found = np.matmul(np.ones(middle[1], dtype), x.reshape(middle), out=whole)
+            return found.reshape([n for d, n in enumerate(x.shape) if d not in axes])
         if x.dtype == dtype and is_by_slices(function, x.shape, axes, dtype):
             return reduce_by_slices(function, x, axes, out)
         return function.reduce(x, axes, dtype, out)
@@ -124,6 +134,30 @@ def rows_of(
     if function in (np.maximum, np.minimum) and 1 < length <= _MAX_ELEMENTS_FOR_COLUMNS:
         return lambda x, out: function.reduce(np.ascontiguousarray(x.T), 0, None, out)
     return None
+
+
+@lru_cache(maxsize=256)
+def middle_of(
+    function: np.ufunc, shape: tuple[int, ...], axes: tuple[int, ...], dtype: np.dtype[Any]
+) -> tuple[int, int, int] | None:
+    """Return the shape of three axes, the middle one of which a product with ones sums fastest.
+
+    `reduce` goes through each short run of elements behind the reduced axes on its own. A product
+    does so with a part of the array: three coordinates of 40 × 40 pairs are summed in 2 µs instead
+    of 60.
+    """
+    first, last = min(axes, default=0), max(axes, default=0)
+    is_block = len(axes) == last - first + 1
+    if function is not np.add or dtype.char not in "fd" or not is_block or 0 in shape:
+        return None
+    parts, terms = prod(shape[:first]), prod(shape[first : last + 1])
+    run = prod(shape[last + 1 :])
+    if not (1 < terms <= _MAX_TERMS_OF_MIDDLE and 1 < run <= _MAX_RUN_FOR_PRODUCT and parts > 1):
+        return None
+    if terms * run > _MAX_ELEMENTS_OF_PART:
+        return None
+    is_fast = terms >= _MIN_TERMS_OF_PARTS or parts < _MAX_PARTS_PER_SLICE * (terms - 1)
+    return (parts, terms, run) if is_fast else None
 
 
 _JOINED_BY_SLICES = frozenset((np.add, np.multiply, np.maximum, np.minimum))

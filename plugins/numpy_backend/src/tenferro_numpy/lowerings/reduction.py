@@ -1,8 +1,9 @@
 """Reductions on NumPy: `reduce` of the ufunc, which is what `np.sum` arrives at, or a product.
 
 `reduce` costs 0.8 µs before it does anything, and some 20 ns for each row along a short axis. A
-product with ones costs a third of that, and its inner loop is that of BLAS: small sums take it.
-Short axes in the middle are joined slice by slice. Read next: `contraction.py`.
+product with ones costs a third of that, and its inner loop is that of BLAS: small sums take it, and
+sums over axes in the middle with few elements behind them. Other short axes in the middle are
+joined slice by slice. Read next: `contraction.py`.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from tenferro.primitives.reduction import (
 from tenferro_numpy.ir.expression import Expression, Function, Specialize
 from tenferro_numpy.kernels.tile_reductions import (
     is_by_slices,
+    middle_of,
     reduce_by_slices,
     row_length,
     rows_of,
@@ -87,7 +89,7 @@ def _product_with_ones(axes: tuple[int, ...], aval: Aval, result: Aval) -> Expre
         return None
     leads, ends = axes == tuple(range(len(axes))), axes == tuple(range(rank - len(axes), rank))
     if not (leads or ends):
-        return None
+        return _of_middle(axes, aval, result)
     if aval.size > _MAX_ELEMENTS_FOR_ONES and (not leads or result.size > _SHORT_ROW):
         return None
     ones = _ones(terms, aval.dtype.name)
@@ -116,6 +118,17 @@ def _of_matrix(axes: tuple[int, ...], ones: Any, result: Aval, *, leads: bool) -
     return Expression(
         f"({product} if {{0}}.flags.c_contiguous else {{p1}}({{0}}, {{p2}}))", tuple(bound)
     )
+
+
+def _of_middle(axes: tuple[int, ...], aval: Aval, result: Aval) -> Expression | None:
+    """Sum over axes in the middle, behind which few elements lie, by a product for each part."""
+    found = middle_of(np.add, aval.shape, axes, np.dtype(aval.dtype.name))
+    if found is None:
+        return None
+    ones = _ones(found[1], aval.dtype.name)
+    bound = np.matmul, ones, found, result.shape, np.add.reduce, axes
+    product = "{p0}({p1}, {0}.reshape({p2})).reshape({p3})"
+    return Expression(f"({product} if {{0}}.flags.c_contiguous else {{p4}}({{0}}, {{p5}}))", bound)
 
 
 def _at_position(method: str, reduce: Function) -> Callable[..., Expression | None]:
