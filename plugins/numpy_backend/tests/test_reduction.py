@@ -151,7 +151,9 @@ def test_sums_over_a_middle_axis_keep_numbers_without_a_value_to_themselves(chec
     x[1, 2, 1], x[2, 3, 0], x[3, :2, 2] = np.nan, np.inf, [np.inf, -np.inf]
     text = tn.jit(lambda x: tn.sum(x, axis=1), backend="numpy").explain(x)
     assert "if r0.flags.c_contiguous" in text
-    check(lambda x: tp.reduce_sum(x, (1,)), [x], np.sum(x, axis=1))
+    expected = np.ones((4, 3)) * 7
+    expected[1, 1], expected[2, 0], expected[3, 2] = np.nan, np.inf, np.nan
+    check(lambda x: tp.reduce_sum(x, (1,)), [x], expected)
 
 
 @pytest.mark.parametrize("tile", [1, 50, 10_000])

@@ -140,7 +140,7 @@ def rows_of(
 def middle_of(
     function: np.ufunc, shape: tuple[int, ...], axes: tuple[int, ...], dtype: np.dtype[Any]
 ) -> tuple[int, int, int] | None:
-    """Return the shape of three axes, the middle one of which a product with ones sums fastest.
+    """Return a shape of three axes if a product with ones sums the middle one fastest.
 
     `reduce` goes through each short run of elements behind the reduced axes on its own. A product
     does so with a part of the array: three coordinates of 40 × 40 pairs are summed in 2 µs instead
