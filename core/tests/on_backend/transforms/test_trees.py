@@ -190,6 +190,14 @@ def test_leaves_of_plain_containers_come_in_the_order_of_all(args, kwargs):
     assert pytrees.flatten_plain(args, kwargs)[0] == leaves((args, kwargs))
 
 
+def nested(levels):
+    """A leaf in so many lists."""
+    tree = 1.0
+    for _ in range(levels):
+        tree = [tree]
+    return tree
+
+
 PLAIN = {
     "list": [X, 2.0, 1j, True],
     "tuple": (X,),
@@ -198,6 +206,9 @@ PLAIN = {
     "dicts": [{"z": X, "a": {"y": 1.0, "b": [2.0, None]}}, {"k": ()}],
     "None": None,
     "deep": ((((X,),), [2.0]), [[[3.0]], {"x": {"x": {"x": X}}}]),
+    "nested far": nested(100),
+    "long": {"x": [*range(200)], "a": [X]},
+    "odd names": {"\\'\n\ud800": [X], "{0}": [X, 1.0]},
     "scalars of NumPy": [np.float32(1.0), np.int8(2), {"a": np.array(3.0)}],
 }
 
@@ -216,6 +227,9 @@ def test_plain_trees_are_split_as_optree_does(name):
     for leaves_of_any_kind in (numbers, map(str, numbers), [None, []] * len(found)):
         given = [*leaves_of_any_kind][: len(found)]
         assert repr(spec.unflatten(iter(given))) == repr(theirs.unflatten(given))
+        assert repr(spec.maker()(given)) == repr(theirs.unflatten(given))
+    row = spec.row()
+    assert row is (type(tree) if name in ("list", "tuple") else None)
     assert spec == theirs
     assert theirs == spec.of_optree()
     assert pytrees.flatten_up_to(spec, tree) == theirs.flatten_up_to(tree)

@@ -143,7 +143,8 @@ def _finisher(deliver: Callable[[Any], Any], spec: Any) -> Callable[[Any], Any]:
         return row
     if spec is _tree.LEAF:
         return lambda results: deliver(results)[0]
-    return lambda results: spec.unflatten(deliver(results))
+    make = spec.maker() if type(spec) is PlainSpec else spec.unflatten
+    return make if deliver is list else lambda results: make(deliver(results))
 
 
 def _has_looks(x: Any) -> bool:

@@ -10,9 +10,9 @@ Read next: ``tree.py``.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
 from tenferro.arrays import Array
@@ -21,6 +21,8 @@ from tenferro.arrays import Array
 #: of a dictionary, and the number of its items where all are leaves, or their structures.
 Node = Any
 _ONE_LEAF = 0
+_MAX_LEAVES_OF_EXPRESSION = 64
+_MAX_DEPTH = 32  # of the containers of an expression; Python parses 200 brackets
 NAMESPACE = "tenferro"  # of containers that optree knows
 _known: set[type] = {Array, float, int, complex, bool}  # classes of leaves that were met
 
@@ -73,6 +75,17 @@ class PlainSpec:
             order = self._orders[0] if node[0] is dict else ()
             return _container(node, given, order)
         return _joined(node, iter(given), iter(self._orders))
+
+    def maker(self) -> Callable[[Sequence[Any]], Any]:
+        """Return a function that does what ``unflatten`` does, without its count of the leaves.
+
+        It is one expression of Python, which runs in a fifth of the time, unless the tree is large.
+        """
+        if self.num_leaves > _MAX_LEAVES_OF_EXPRESSION or _depth(self._node) > _MAX_DEPTH:
+            return self.unflatten
+        text = _expression(self._node, count(), iter(self._orders))
+        made: Callable[[Sequence[Any]], Any] = eval(f"lambda leaves: {text}", {})
+        return made
 
     def row(self) -> type | None:
         """Return the class of the tree if it is a list or tuple of leaves alone."""
@@ -157,6 +170,30 @@ def _container(node: Node, items: Iterable[Any], order: Sequence[str]) -> Any:
         return node[0](items)
     found = dict(zip(node[1], items))  # noqa: B905 - counted, and faster
     return found if order == node[1] else {key: found[key] for key in order}
+
+
+def _depth(node: Node) -> int:
+    """Return how many containers lie within each other."""
+    if node is None or node == _ONE_LEAF:
+        return 0
+    items = node[-1]
+    return 1 if type(items) is int else 1 + max([_depth(each) for each in items])
+
+
+def _expression(node: Node, numbers: Iterator[int], orders: Iterator[Sequence[str]]) -> str:
+    """Return the text of the tree whose leaves are entries of ``leaves``."""
+    if node is None:
+        return "None"
+    if node == _ONE_LEAF:
+        return f"leaves[{next(numbers)}]"
+    order = next(orders) if node[0] is dict else ()
+    items = (_ONE_LEAF,) * node[-1] if type(node[-1]) is int else node[-1]
+    texts = [_expression(each, numbers, orders) for each in items]
+    if node[0] is dict:
+        found = dict(zip(node[1], texts, strict=True))
+        return "{" + ", ".join([f"{key!r}: {found[key]}" for key in order]) + "}"
+    inner = "".join([f"{text}, " for text in texts])
+    return f"[{inner}]" if node[0] is list else f"({inner})"
 
 
 def _names(node: Node, base: str) -> Iterator[str]:

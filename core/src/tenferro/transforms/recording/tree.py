@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
-from sys import maxsize
 from threading import RLock
 from typing import Any
 
@@ -26,8 +25,6 @@ from tenferro.primitives import ArgumentValueError
 from tenferro.transforms.recording.plain_trees import LEAF as LEAF
 from tenferro.transforms.recording.plain_trees import NAMESPACE, PlainSpec, split
 
-#: Entries of the name of a structure from which on a container may contain itself.
-_MAX_UNCHECKED_NAME = 10_000
 _OF_SPARSE = ("scipy.sparse", "tenferro.arrays.sparse")  # modules of sparse matrices
 _PLAIN = frozenset((Array, float, int, complex, bool))
 _CONTAINERS = frozenset((list, tuple, dict, type(None)))  # what ``flatten_plain`` may split
@@ -182,33 +179,35 @@ def flatten_plain(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[
     """
     leaves: list[Any] = []
     name: list[Any] = [len(args)]
-    unchecked = _MAX_UNCHECKED_NAME
-    rest = [*args, kwargs] if kwargs else list(args)
-    rest.reverse()
-    while rest:
-        x = rest.pop()
+    try:
+        _split_plain([*args, kwargs] if kwargs else args, leaves, name)
+    except RecursionError:
+        flatten((args, kwargs))  # refuses a container that contains itself and has no end
+        raise
+    return leaves, tuple(name)
+
+
+def _split_plain(items: Sequence[Any], leaves: list[Any], name: list[Any]) -> None:
+    """Append the leaves of each item, and what describes its structure."""
+    for x in items:
         kind = type(x)
         if kind is list or kind is tuple:
-            items = x
+            inner = x
             name += (kind, len(x))
         elif kind is dict and _STRING.issuperset(map(type, x)):
             keys = sorted(x)
-            items = [x[key] for key in keys]
+            inner = [x[key] for key in keys]
             name += (kind, *keys, len(x))
         else:
             name.append(None if x is None else 0)
             if x is not None:
                 leaves.append(x)
             continue
-        if _CONTAINERS.isdisjoint(map(type, items)):  # leaves alone, without a turn for each
-            leaves += items
-            name += (0,) * len(items)
+        if _CONTAINERS.isdisjoint(map(type, inner)):  # leaves alone, without a turn for each
+            leaves += inner
+            name += (0,) * len(inner)
         else:
-            rest += items[::-1]
-        if len(name) > unchecked:
-            flatten((args, kwargs))  # refuses a container that contains itself and has no end
-            unchecked = maxsize
-    return leaves, tuple(name)
+            _split_plain(inner, leaves, name)
 
 
 def is_bare(tree: Any) -> bool:
