@@ -106,3 +106,20 @@ def test_single_precision_stays_single():
 
 def test_matrices_without_elements():
     assert L.logm(np.zeros((2, 0, 0))).shape == (2, 0, 0)
+
+
+@pytest.mark.parametrize("function", [tn.linalg.sqrtm, tn.linalg.logm])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_roots_and_logarithms_of_what_is_not_finite_are_errors_of_numpys_kind(function, value):
+    """The derivative is linear in its direction, whatever that is."""
+    numpy_backend = pytest.importorskip("tenferro_numpy.errors")
+    a = np.array([[2.0, 0.3], [0.1, 1.0]])
+    with tn.use("numpy"):
+        for of in (function, tn.jit(function), lambda x: function(tn.asarray(x)).evaluate()):
+            with pytest.raises(np.linalg.LinAlgError, match="nan or an infinity") as caught:
+                of(np.stack([a, np.diag([1.0, value])]))
+            assert isinstance(caught.value, numpy_backend.NotConvergedError)
+        direction = np.stack([a, np.full((2, 2), value)])
+        got = tn.jvp(function, (np.stack([a, a]),), (direction,))[1]
+        np.testing.assert_allclose(got[0], tn.jvp(function, (a,), (a,))[1], rtol=1e-12)
+        assert np.isnan(got[1]).all()

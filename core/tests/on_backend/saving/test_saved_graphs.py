@@ -282,6 +282,20 @@ def about(**more):
     return lambda data: json.dumps({**json.loads(data), **more}).encode()
 
 
+def without(name):
+    return lambda data: json.dumps(
+        {key: x for key, x in json.loads(data).items() if key != name}
+    ).encode()
+
+
+def replaced(path, signature, offset, data):
+    """Write bytes over the first record of the zip that starts with a signature."""
+    whole = bytearray(path.read_bytes())
+    start = whole.index(signature) + offset
+    whole[start : start + len(data)] = data
+    path.write_bytes(whole)
+
+
 DAMAGE = {
     "cut": lambda path: path.write_bytes(path.read_bytes()[:-40]),
     "empty": lambda path: path.write_bytes(b""),
@@ -296,6 +310,13 @@ DAMAGE = {
     "structure": lambda path: changed(path, "about.json", about(inputs={"set": [1]})),
     "leaves": lambda path: changed(path, "about.json", about(inputs={"list": [0, 0, 0]})),
     "no arrays": lambda path: changed(path, "about.json", about(captured=["0" * 64])),
+    "arrays without names": lambda path: changed(path, "about.json", about(captured=[[]])),
+    "another number of arrays": lambda path: changed(path, "about.json", about(captured=[])),
+    "no arguments": lambda path: changed(path, "about.json", without("inputs")),
+    "no results": lambda path: changed(path, "about.json", without("outputs")),
+    "another compression": lambda path: replaced(path, b"PK\x01\x02", 10, b"\x63"),
+    "encrypted": lambda path: replaced(path, b"PK\x01\x02", 8, b"\x01"),
+    "another place of a member": lambda path: replaced(path, b"PK\x05\x06", 16, b"\xff" * 4),
 }
 
 

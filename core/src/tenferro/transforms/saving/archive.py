@@ -62,17 +62,27 @@ def read(path: Path) -> tuple[dict[str, Any], str, dict[str, StoredArray]]:
     Raises SerializationError: if the file is none of these, is damaged, or of a newer schema.
     Raises FileAccessError: if the file does not exist, or cannot be opened.
     """
-    zipfile, zlib = import_module("zipfile"), import_module("zlib")
     try:
-        with zipfile.ZipFile(path) as archive:
-            return _members(archive)
+        file = open(path, "rb")
     except OSError as error:
         raise _no_access("load_graph", path, error) from None
+    with file:
+        return _read(path, file)
+
+
+def _read(path: Path, file: Any) -> tuple[dict[str, Any], str, dict[str, StoredArray]]:
+    zipfile, zlib = import_module("zipfile"), import_module("zlib")
+    damages = (  # RuntimeError: a compression or encryption that was never written
+        zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, OSError, RuntimeError,
+    )  # fmt: skip
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return _members(archive)
     except SerializationError as error:
         text, *more = str(error).split("\n")
         lines = [f"load_graph: {fspath(path)} cannot be read: {text}", *more]
         raise at_user_line(SerializationError("\n".join(lines), **error.fields)) from error
-    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError) as error:
+    except damages as error:
         text = f"load_graph: {fspath(path)} is damaged, or no saved graph: {error}"
         raise at_user_line(SerializationError(text)) from error
 

@@ -77,9 +77,13 @@ def load_graph(path: archive.Path, *, backend: Any = None) -> SavedFunction:
     except SerializationError as error:
         raise at_user_line(_with_package(error, about)) from None
     captured = about.get("captured")
-    if type(captured) is not list or not all([name in arrays for name in captured]):
+    if type(captured) is not list or not {"inputs", "outputs"} <= about.keys():
+        raise at_user_line(SerializationError(f"load_graph: {path}: a description is missing"))
+    if not all([type(name) is str and name in arrays for name in captured]):
         raise at_user_line(SerializationError(f"load_graph: {path}: an array is missing"))
-    avals = graph.avals[len(graph.inputs) - len(captured) : len(graph.inputs)]
+    avals = graph.avals[: len(graph.inputs)][-len(captured) :] if captured else ()
+    if [arrays[name].shape for name in captured] != [aval.shape for aval in avals]:
+        raise at_user_line(SerializationError(f"load_graph: {path}: graph and arrays do not fit"))
     values = [_value(arrays[name], aval) for name, aval in zip(captured, avals, strict=True)]
     return SavedFunction(graph, values, about["inputs"], about["outputs"], backend)
 

@@ -9,6 +9,7 @@ Read next: `../indexing.py`.
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from tenferro.backend.lowering import Lowerings
 from tenferro.backend.numpy_like.linalg.matrix_function import derived, in_turn, through_blocks
 from tenferro.primitives.linalg.matrix_function import MatrixFunction
+from tenferro_numpy.errors import NotConvergedError
 from tenferro_numpy.lowerings.linalg._lapack import over_batch
 
 __all__ = ["register"]
@@ -34,19 +36,35 @@ def register(lowerings: Lowerings) -> None:
         if op.function == "expm" and directions and rows > _FASTER_BY_PAIRS:
             found = derived(np, in_turn, op, x, along)
         else:
-            found = through_blocks(np, op, lambda x: _function(op.function, x), x, along)
+            _refuse_unknown(op, x)
+            found = through_blocks(np, op, partial(_function, op), x, along)
         return found.astype(a.dtype, copy=found is a)
 
 
-def _function(name: str, x: Any) -> Any:
+def _refuse_unknown(op: MatrixFunction, a: Any) -> None:
+    """Raise NotConvergedError where no iteration for the Schur form can end."""
+    if op.function != "expm" and not np.isfinite(a).all():
+        raise NotConvergedError.of(op, f"{op.function} of a matrix with a nan or an infinity")
+
+
+def _function(op: MatrixFunction, x: Any) -> Any:
     from scipy import linalg  # noqa: PLC0415 - slow to import
 
-    if name == "expm":
+    if op.function == "expm":
         return linalg.expm(x)
-    function = getattr(linalg, name)
+    function = getattr(linalg, op.function)
+
+    def each(x: Any) -> Any:
+        if not np.isfinite(x).all():  # a direction, in which the derivative is linear
+            return np.full_like(x, np.nan)
+        try:
+            return _of_kind(x, function(x))
+        except np.linalg.LinAlgError:
+            raise NotConvergedError.of(op, f"{op.function} of SciPy does not converge") from None
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return over_batch(lambda each: _of_kind(each, function(each)), x)
+        return over_batch(each, x)
 
 
 def _of_kind(x: Any, found: Any) -> Any:
