@@ -243,8 +243,9 @@ def _typed(error: Exception, name: str | None, call: bool = False) -> Any:
         text = f"there is no {text}"
     elif isinstance(error, AttributeError):
         text = _readable(text)
-    elif call and (signature := re.match(_SIGNATURE, text)) is not None:
-        text = f"{name}: {text[signature.end() :]}"
+    elif (signature := re.match(_SIGNATURE, text)) is not None:
+        if call or text.startswith(f"{str(name).rpartition('.')[2]}() "):
+            text = f"{name}: {text[signature.end() :]}"
     prefix = re.match(_PREFIX, text)
     return kind(text, function=prefix[1] if prefix is not None else name or "")
 

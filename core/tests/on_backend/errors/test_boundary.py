@@ -92,6 +92,23 @@ def test_a_missing_argument_is_said_of_the_public_name():
     f = public("pad", ours("def f(array, *, width=1): return array"))
     with pytest.raises(tn.ArgumentTypeError, match=r"^pad: missing 1 required"):
         f()
+    with pytest.raises(tn.ArgumentTypeError, match=r"^logpdf: missing 1 required"):
+        tn.stats.gamma.logpdf(1.0)
+
+
+@pytest.mark.parametrize(
+    "call, said",
+    [
+        (lambda: np.trapezoid(tn.ones(3), np.ones(4)), "x of 3 places"),
+        (lambda: tn.fft.rfft(tn.ones(3) * 1j), "the operand is complex"),
+        (lambda: np.fft.fft(tn.array(1.0)), "an array of rank 1 or more"),
+        (lambda: tn.linalg.spectral_function(np.eye(2), 3), "spectral_function takes a function"),
+    ],
+)
+def test_what_is_needed_is_said_of_the_arguments(call, said):
+    """Not of what was computed from them on the way"""
+    with pytest.raises((ValueError, TypeError), match=said):
+        call()
 
 
 def test_an_attribute_that_is_an_error_of_ours_says_what_it_is():

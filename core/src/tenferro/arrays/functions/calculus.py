@@ -87,11 +87,24 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
         places = asarray(x)
         steps = diff(places) if places.ndim == 1 else diff(places, axis=along)
         if places.ndim == 1:
+            if steps.size not in (1, found.shape[along] - 1):
+                raise _other_places(found, along, places)
             steps = FUNCTIONS["reshape"](steps, _vector_shape(steps.size, along, found.ndim))
     else:
         steps = dx
     sums = _cut(found, along, 1, None) + _cut(found, along, None, -1)
     return FUNCTIONS["sum"](FUNCTIONS["multiply"](steps, sums) / 2.0, axis=along)  # type: ignore[no-any-return]
+
+
+def _other_places(samples: Array, axis: int, places: Array) -> Exception:
+    error = ShapeMismatchError.of(
+        "trapezoid",
+        "not as many places as samples",
+        got=f"y {samples.aval} with axis {axis}, x {places.aval}",
+        need=f"x of {samples.shape[axis]} places",
+        shapes=(samples.shape, places.shape),
+    )
+    return at_user_line(error)
 
 
 def _vector_shape(size: int, axis: int, ndim: int) -> tuple[int, ...]:

@@ -203,7 +203,7 @@ def _to_real(
 def _refuse_complex(name: str, x: Array) -> NoReturn:
     error = DTypeMismatchError.of(
         name,
-        "the transform of real numbers",
+        "the operand is complex",
         got=x.aval,
         need="real numbers; `fft` and `ifft` take complex ones",
         dtypes=(x.dtype,),

@@ -335,11 +335,12 @@ def normalize_axis(axis: Any, ndim: int, function: str) -> int:
 
 def axis_error(function: str, axis: Any, ndim: int, fact: str) -> Exception:
     """Make the error about an axis."""
+    need = f"distinct axes, {-ndim} <= axis < {ndim}" if ndim else "an array of rank 1 or more"
     error = AxisError.of(
         function,
         fact,
         got=f"axis={axis} for rank {ndim}",
-        need=f"distinct axes, {-ndim} <= axis < {ndim}",
+        need=need,
         parameter="axis",
         value=axis,
     )

@@ -33,6 +33,7 @@ from tenferro.primitives.linalg import eigh as eigh_primitives
 from tenferro.transforms.custom_rules.jvp import custom_jvp
 from tenferro.transforms.custom_rules.linear import custom_linear
 from tenferro.transforms.derivatives.jvp import jvp
+from tenferro.transforms.errors import check_function
 
 _AXES = "abcdefghijklm"
 _ROUNDING = {32: 2.0**-24, 64: 2.0**-53}  # by the bits of a real number
@@ -88,6 +89,7 @@ def spectral_function(a: Any, g: Callable[..., Any], *args: Any) -> Array:
     [[0. 0.]
      [1. 0.]]
     """
+    check_function(g, "spectral_function")
     x = matrices(a)
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise at_user_line(ShapeMismatchError.of(

@@ -86,7 +86,7 @@ def _check_range(low: Any, high: Any, dtype: DType) -> None:
     if is_empty or beyond:
         error = InvalidParameterError.of(
             "random.randint", "the range is empty" if is_empty else f"the range leaves {dtype}",
-            got=f"low={low}, high={high}", need="low < high, and integers of the dtype between",
+            got=f"low={low}, high={high}", need=f"low < high, and both within {dtype}",
             parameter="high", value=high,
         )  # fmt: skip
         raise at_user_line(error)
