@@ -26,8 +26,9 @@ from tenferro.passes._selection import NAMES, PACKS, REWRITES, ROLL, TRIGGERS, s
 from tenferro.passes._shapes import is_large
 from tenferro.passes.rewrites.dead_outputs import OUTPUTS, without_dead_outputs
 from tenferro.passes.rewrites.residuals import RESIDUALS, with_short_lives
+from tenferro.primitives.arithmetic import Add, Mul
 from tenferro.primitives.contraction import DotGeneral
-from tenferro.primitives.structural import Pad, Slice
+from tenferro.primitives.structural import BroadcastInDim, Pad, Slice
 
 if TYPE_CHECKING:
     from tenferro.passes.budget.schedule import MemoryPlan
@@ -42,6 +43,7 @@ _CHECKPOINT = frozenset(("std::checkpoint",))
 _CONTROL = frozenset(("std::checkpoint", "std::scan", "std::switch", "std::while_loop"))
 _MIN_PRODUCTS = 2
 _MIN_ELEMENTS = 1 << 12  # of an operand of a product that may be worth sharing
+_MIN_TERMS_OF_STACKS = 4  # of a sum of products that may become one product
 _LEAST_STEPS = 64
 _LEAST_EQUATIONS = 512  # of a loop
 _SWEPT_TWICE = 5_000  # equations; what a rule emits is rewritten at once, so little is left
@@ -142,6 +144,7 @@ def _with_less_linear_algebra(
         graph = _without_dead_outputs(graph, names, can, counts)
     if CONTRACT in names:
         graph = _with_shared_products(graph, names, can, counts)
+        graph = _with_stacked_products(graph, names, can, counts)
     if SYSTEMS in names and _has(graph, _FACTORIZED):
         graph = _with_shared_factors(graph, names, can, counts)
     return graph
@@ -206,6 +209,41 @@ def _with_shared_products(
     graph, count = sharing.with_shared_products(graph, can)
     counts[CONTRACT] += count
     return _swept(graph, names, can, counts) if count else graph
+
+
+def _with_stacked_products(
+    graph: MaterializedGraph,
+    names: frozenset[str],
+    can: Callable[[type], bool],
+    counts: dict[str, int],
+) -> MaterializedGraph:
+    """Make one product of those that a sum adds, if there are enough of them."""
+    if _count(graph, Add) + 1 < _MIN_TERMS_OF_STACKS:
+        return graph
+    if max(_count(graph, DotGeneral), _count(graph, Mul)) < _MIN_TERMS_OF_STACKS:
+        return graph
+    if not _adds_products(graph):
+        return graph
+    stacking = import_module("tenferro.passes.rewrites.stacked_products")
+    graph, count = stacking.with_stacked_products(graph, can)
+    counts[CONTRACT] += count
+    return _swept(graph, names, can, counts) if count else graph
+
+
+def _adds_products(graph: MaterializedGraph) -> bool:
+    """Return True if enough additions of matrices read a product of matrices, or of vectors."""
+    spread = {node[2][0] for node in graph.nodes if type(node[0]) is BroadcastInDim}
+    products = {
+        node[2][0]
+        for node in graph.nodes
+        if type(node[0]) is DotGeneral or (type(node[0]) is Mul and spread.issuperset(node[1]))
+    }
+    added = [
+        not products.isdisjoint(node[1])
+        for node in graph.nodes
+        if type(node[0]) is Add and graph.avals[node[2][0]].ndim == 2
+    ]
+    return sum(added) >= _MIN_TERMS_OF_STACKS // 2
 
 
 def _with_shared_factors(
