@@ -99,9 +99,9 @@ def _product(
     vectors = {}
     for slot in node[1]:
         made = makers.get(slot)
-        spread: Any = None if made is None else made[0]
-        if type(spread) is BroadcastInDim and len(spread.dimensions) == 1:
-            vectors[spread.dimensions[0]] = made[1][0] if made else slot
+        spread: Any = made and made[0]
+        if made and type(spread) is BroadcastInDim and len(spread.dimensions) == 1:
+            vectors[spread.dimensions[0]] = made[1][0]
     return _Product(_OUTER, (vectors[0], vectors[1]), True) if len(vectors) == 2 else None
 
 
@@ -117,11 +117,10 @@ def _is_worthwhile(graph: MaterializedGraph, products: Sequence[_Product]) -> bo
 
 def _free_elements(graph: MaterializedGraph, product: _Product, k: int) -> int:
     """Return the extent of the axis of a factor that is not contracted."""
-    size: int = graph.avals[product.factors[k]].size
-    if product.is_outer:
-        return size
-    (axis,) = (product.operation.lhs_contract, product.operation.rhs_contract)[k]
-    return size // max(graph.avals[product.factors[k]].shape[axis], 1)
+    aval: Any = graph.avals[product.factors[k]]
+    contract = (product.operation.lhs_contract, product.operation.rhs_contract)[k]
+    free: int = aval.size if product.is_outer else aval.size // max(aval.shape[contract[0]], 1)
+    return free
 
 
 def _written(new: Rewritten, products: Sequence[_Product], like: MaterializedNode) -> int:
