@@ -23,7 +23,7 @@ from tenferro.primitives.arithmetic import Mul
 from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.structural import BroadcastInDim, Concatenate, Reshape
 
-_MIN_TERMS = 4  # of which two stacks and one product take less time
+_MIN_TERMS = 4  # products from which two stacks and one product take less time
 _MAX_BYTES = 1 << 20  # of both stacks
 _OUTER = DotGeneral((0,), (0,), (), ())
 
