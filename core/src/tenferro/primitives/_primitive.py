@@ -28,7 +28,7 @@ from tenferro.tidu import (
     RuleBuilder,
     Value,
     emit,
-    emit_plain,
+    emit_one,
     missing_rule,
 )
 
@@ -227,13 +227,10 @@ def bind(operation: TensorPrimitive, *handles: H) -> H:
     user's line as notes.
     """
     try:
-        found: Any = emit_plain(operation, handles)
         cls = type(handles[0]) if len(handles) == 1 else _class_of(handles)
-        if type(found) is ValueKey:
-            return cls(found)  # type: ignore[return-value]
-        if found is None:
-            return emit(operation, handles, cls)[0]  # type: ignore[return-value]
-        return cls(found.key)  # type: ignore[return-value]  # not the operand's own handle
+        if operation.output_count == 1:
+            return emit_one(operation, handles, cls)  # type: ignore[return-value]
+        return emit(operation, handles, cls)[0]  # type: ignore[return-value]
     except TenferroError as error:
         annotate(error, operation, handles)
         raise

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from tenferro._runtime import later
 from tenferro.tidu._context import ADContext, Rules
-from tenferro.tidu._emit import RuleBuilder, emit, emit_plain, flow_of, in_rule
+from tenferro.tidu._emit import RuleBuilder, emit, emit_one, flow_of, in_rule
 from tenferro.tidu._errors import (
     DifferentiationError,
     DuplicateWrtError,
@@ -78,7 +78,7 @@ __all__ = [
     "FlowInput", "FlowNames", "LinearInput", "LinearSpace", "Linearization", "LinearizedGraph",
     "MissingRuleError", "MixedFlowError", "NoTangent", "NotLinearError", "Pin", "Primitive",
     "Residual", "RuleBuilder", "RuleResultError", "Rules", "Seed", "Sweep", "SweepId", "Trace",
-    "Value", "cotangent_leaf", "emit", "emit_plain", "flow_of", "fresh_id", "in_rule", "is_kept",
+    "Value", "cotangent_leaf", "emit", "emit_one", "flow_of", "fresh_id", "in_rule", "is_kept",
     "is_pin", "joint_flow", "linear_map", "linear_transpose", "linearize", "linearize_keys",
     "missing_rule", "name_images", "naming_flows", "pin", "pinned_leaf", "pullback", "pushforward",
     "tangent_leaf",

@@ -8,24 +8,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tenferro.computegraph import Operation
+from tenferro.computegraph import Linearized, Operation
 from tenferro.tidu._errors import NotLinearError
 from tenferro.tidu._value import Mask, Sweep, Value
 
 
-def check_linear(operation: Operation, mask: Mask, values: Sequence[Value], flow: Sweep) -> None:
-    """Raise NotLinearError unless the operation is linear in the active inputs."""
-    memo = operation.__dict__.get("_fixed_members")
+def linear_role(
+    operation: Operation, mask: Mask, values: Sequence[Value], sweep: Sweep
+) -> Linearized:
+    """Return the role of an operation with these active inputs.
+
+    Raises NotLinearError: unless the operation is linear in the active inputs.
+    """
+    memo = operation.__dict__.get("_linear_uses")
     if memo is None:
-        memo = operation.__dict__.setdefault("_fixed_members", {})
-    fixed = memo.get(mask)
-    if fixed is None:
-        fixed = memo[mask] = _fixed_members(operation, mask)
+        memo = operation.__dict__.setdefault("_linear_uses", {})
+    found = memo.get(mask)
+    if found is None:
+        roles = Linearized(mask), Linearized(mask, True)
+        found = memo[mask] = _fixed_members(operation, mask), roles
+    fixed, roles = found
     if fixed is _ILLEGAL:
-        raise _not_linear(operation, mask, flow, "is not jointly linear in these inputs")
+        raise _not_linear(operation, mask, sweep, "is not jointly linear in these inputs")
     for i in fixed:
-        if not flow.space.is_zero(values[i].key):
-            raise _not_linear(operation, mask, flow, f"adds the fixed value of input {i}")
+        if not sweep.space.is_zero(values[i].key):
+            raise _not_linear(operation, mask, sweep, f"adds the fixed value of input {i}")
+    role: Linearized = roles[sweep.transposed]
+    return role
 
 
 _ILLEGAL = (-1,)

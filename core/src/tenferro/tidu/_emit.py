@@ -15,21 +15,13 @@ from contextlib import contextmanager
 from operator import attrgetter
 from typing import Any
 
-from tenferro.computegraph import (
-    PRIMARY,
-    Linearized,
-    Operation,
-    OperationRole,
-    ValueKey,
-    derive,
-    derive_one,
-)
-from tenferro.tidu._check import check_linear
+from tenferro.computegraph import Operation, OperationRole, ValueKey, derive, derive_one
+from tenferro.tidu._check import linear_role
 from tenferro.tidu._context import EMPTY_CONTEXT, ADContext
 from tenferro.tidu._errors import DifferentiationError
 from tenferro.tidu._linear_space import LinearSpace
 from tenferro.tidu._primitive import Primitive
-from tenferro.tidu._value import NO_FLOW, Flow, Sweep, Value, join_flow
+from tenferro.tidu._value import NO_FLOW, Flow, Mask, Sweep, Value, join_flow, joint_flow
 
 
 def emit(operation: Primitive, values: Sequence[Value], cls: type[Value]) -> tuple[Value, ...]:
@@ -37,10 +29,28 @@ def emit(operation: Primitive, values: Sequence[Value], cls: type[Value]) -> tup
 
     Raises NotLinearError: if flow enters and the operation is not linear in it.
     """
+    if operation.output_count == 1:
+        return (emit_one(operation, values, cls),)
     if operation.simplify is not None:
         simpler = operation.simplify(*values)
         if simpler is not None:
             return (_simplified(operation, values, simpler, cls),)
+    flow = joint_flow(values)
+    keys = [value.key for value in values]
+    if not flow:
+        return tuple([cls(key) for key in derive(operation, keys)])
+    role, masks = _role_in(flow, operation, values)
+    outputs = derive(operation, keys, role)
+    _note_node(flow, outputs[0], masks)
+    return tuple([cls(key, flow) for key in outputs])
+
+
+def emit_one(operation: Primitive, values: Sequence[Value], cls: type[Value]) -> Value:
+    """``emit`` for an operation of one output."""
+    if operation.simplify is not None:
+        simpler = operation.simplify(*values)
+        if simpler is not None:
+            return _simplified(operation, values, simpler, cls)
     if operation.commutative:
         values = canonical_order(values)
     flow = NO_FLOW
@@ -50,31 +60,19 @@ def emit(operation: Primitive, values: Sequence[Value], cls: type[Value]) -> tup
         if value.flow and value.flow is not flow:
             flow = join_flow(flow, value.flow)
     if not flow:
-        if operation.output_count == 1:
-            return (cls(derive_one(operation, keys)),)
-        return tuple([cls(key) for key in derive(operation, keys)])
-    return tuple([cls(key, flow) for key in _emit_linear(operation, values, keys, flow)])
-
-
-def emit_plain(operation: Primitive, values: Sequence[Value]) -> ValueKey | Value | None:
-    """``emit`` for one output where no flow enters: the key of the result, or what stands for it.
-
-    ``None`` where flow enters or there is not exactly one output.
-    """
-    keys = []
-    for value in values:
-        if value.flow:
-            return None
-        keys.append(value.key)
-    if operation.output_count != 1:
-        return None
-    if operation.simplify is not None:
-        simpler: Value | None = operation.simplify(*values)
-        if simpler is not None:
-            return simpler
-    if operation.commutative and canonical_order(values) is not values:
-        keys.reverse()
-    return derive_one(operation, keys)
+        return cls(derive_one(operation, keys))
+    if len(flow) > 1:
+        role, masks = _role_in(flow, operation, values)
+        key = derive_one(operation, keys, role)
+        _note_node(flow, key, masks)
+        return cls(key, flow)
+    sweep = flow[0]
+    mask = tuple([True if value.flow else False for value in values])
+    key = derive_one(operation, keys, linear_role(operation, mask, values, sweep))
+    if key.source is None:
+        key.source = sweep.source
+    sweep.nodes.setdefault(key, mask)
+    return cls(key, flow)
 
 
 def _simplified(
@@ -85,11 +83,9 @@ def _simplified(
     A seed may be known, as in ``x · 1`` with the tangent 1: then x is the result, and it is flow.
     The operation itself must be linear: ``dx · dx`` is refused where the tangent is 1, too.
     """
-    flow = NO_FLOW
-    for value in values:
-        flow = join_flow(flow, value.flow)
+    flow = joint_flow(values)
     for sweep in flow:
-        check_linear(operation, tuple([sweep in value.flow for value in values]), values, sweep)
+        linear_role(operation, tuple([sweep in value.flow for value in values]), values, sweep)
     return cls(simpler.key, flow)  # another handle: an operand may be assigned into
 
 
@@ -106,39 +102,22 @@ def canonical_order(values: Sequence[Value]) -> Sequence[Value]:
     return values if in_order else (y, x)
 
 
-def _emit_linear(
-    operation: Operation, values: Sequence[Value], keys: list[ValueKey], flow: Flow
-) -> tuple[ValueKey, ...]:
-    """Record a linear node in every open pass; the oldest decides its role."""
-    if len(flow) == 1:
-        return _emit_in(flow[0], operation, values, keys)
-    role: OperationRole = PRIMARY
-    masks = []
-    for sweep in flow:
-        mask = tuple([sweep in value.flow for value in values])
-        check_linear(operation, mask, values, sweep)
-        masks.append(mask)
-        if role is PRIMARY:
-            role = Linearized(mask, sweep.transposed)
-    outputs = derive(operation, keys, role)
-    if outputs[0].source is None:
-        outputs[0].source = flow[-1].source
+def _role_in(
+    flow: Flow, operation: Operation, values: Sequence[Value]
+) -> tuple[OperationRole, list[Mask]]:
+    """Return the role of a linear node, which the oldest open pass decides, and its masks."""
+    masks = [tuple([sweep in value.flow for value in values]) for sweep in flow]
+    pairs = zip(masks, flow, strict=True)
+    roles = [linear_role(operation, mask, values, sweep) for mask, sweep in pairs]
+    return roles[0], masks
+
+
+def _note_node(flow: Flow, key: ValueKey, masks: Sequence[Mask]) -> None:
+    """Record a linear node, by its first output, in every open pass."""
+    if key.source is None:
+        key.source = flow[-1].source
     for sweep, mask in zip(flow, masks, strict=True):
-        sweep.nodes.setdefault(outputs[0], mask)
-    return outputs
-
-
-def _emit_in(
-    sweep: Sweep, operation: Operation, values: Sequence[Value], keys: list[ValueKey]
-) -> tuple[ValueKey, ...]:
-    """Emit if exactly one pass is open, which is nearly always."""
-    mask = tuple([True if value.flow else False for value in values])
-    check_linear(operation, mask, values, sweep)
-    outputs = derive(operation, keys, Linearized(mask, sweep.transposed))
-    if outputs[0].source is None:
-        outputs[0].source = sweep.source
-    sweep.nodes.setdefault(outputs[0], mask)
-    return outputs
+        sweep.nodes.setdefault(key, mask)
 
 
 _depth = attrgetter("key.depth")
