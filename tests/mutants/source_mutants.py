@@ -660,15 +660,15 @@ AD = Area(
         _row(
             "template of a rule without its active inputs",
             "tenferro.tidu._rule_cache",
-            "entry = (operation, *map(_aval_of, inputs), *[t is None for t in tangents])",
-            "entry = (operation, *map(_aval_of, inputs))",
+            "entry = (operation, *_seen_of(operation, inputs), *[t is None for t in tangents])",
+            "entry = (operation, *_seen_of(operation, inputs))",
             "core/tests/primitives/test_templates.py",
             f"{ON}/transforms/test_interface.py",
         ),
         _row(
             "template of a rule without avals",
             "tenferro.tidu._rule_cache",
-            "entry = (operation, *map(_aval_of, inputs))\n",
+            "entry = (operation, *_seen_of(operation, inputs))\n",
             "entry = (operation, len(inputs))\n",
             "core/tests/primitives/test_templates.py",
             f"{ON}/transforms/test_interface.py",
@@ -676,8 +676,8 @@ AD = Area(
         _row(
             "template of a transpose without the outputs that have a cotangent",
             "tenferro.tidu._rule_cache",
-            "entry = (operation, active, given, *map(_aval_of, inputs))",
-            "entry = (operation, active, *map(_aval_of, inputs))",
+            "entry = (operation, active, given, *_seen_of(operation, inputs))",
+            "entry = (operation, active, *_seen_of(operation, inputs))",
             "core/tests/primitives/test_templates.py",
             f"{ON}/transforms/test_interface.py",
             "kit numpy: std::svd",
@@ -685,7 +685,7 @@ AD = Area(
         _row(
             "template of a transpose without avals",
             "tenferro.tidu._rule_cache",
-            "entry = (operation, active, given, *map(_aval_of, inputs))",
+            "entry = (operation, active, given, *_seen_of(operation, inputs))",
             "entry = (operation, active, given)",
             "core/tests/primitives/test_templates.py",
             f"{ON}/transforms/test_interface.py",

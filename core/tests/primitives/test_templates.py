@@ -66,9 +66,25 @@ def test_a_template_serves_operations_that_look_alike(monkeypatch):
     for _ in range(10):
         y = p.tanh(y)
     vocabulary.jvp(y, x)
-    assert len(calls) == 3  # called twice, and recorded
+    assert len(calls) == 4  # called three times, and recorded
     vocabulary.jvp(p.tanh(x), x)
-    assert len(calls) == 3
+    assert len(calls) == 4
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])
+@pytest.mark.parametrize("other", [(), (0,), (4, 1, 2)])
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "div", "neg", "exp", "sin", "cos"])
+def test_a_template_of_one_shape_serves_all_shapes(name, other, dtype):
+    f = getattr(p, name)
+    count = 2 if name in ("add", "sub", "mul", "div") else 1
+    TEMPLATES.clear()
+    for _ in range(4):
+        printed(f, [vocabulary.var((2, 3), dtype) for _ in range(count)], None)
+    kept = {entry for entry, found in TEMPLATES.jvps.items() if isinstance(found, tuple)}
+    xs = [vocabulary.var(other, dtype) for _ in range(count)]
+    assert printed(f, xs, None) == printed(f, xs, Rules())
+    entries = {entry[:2] for entry in kept if entry[0] is f(*xs).key.operation}
+    assert entries == {(f(*xs).key.operation, p.DType.of(dtype))}
 
 
 def test_a_rule_that_is_used_once_has_no_template():

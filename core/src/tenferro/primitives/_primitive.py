@@ -11,6 +11,7 @@ derived. Read next: ``_operators.py``, then any family file.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from tenferro.computegraph import TenferroError, ValueKey, operation_text
@@ -35,10 +36,14 @@ from tenferro.tidu import (
 _VARIADIC = 0x04  # flag of code objects with *args
 
 
+dtype_of = attrgetter("dtype")  # `rules_look_at` of operations that have one rule for all shapes
+
+
 class TensorSpace:
     """Tangents of tensors: floats and complex numbers have them, integers and bools do not."""
 
     value: type[Value] = Handle
+    rules_look_at: Any = dtype_of  # a sum is the same operation in every shape
 
     def add(self, x: Value, y: Value) -> Value:
         """x + y."""

@@ -11,7 +11,15 @@ from __future__ import annotations
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import accepted, integer, invalid
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Elementwise, Linear, Mixed, Multilinear, bind, pointwise
+from tenferro.primitives._primitive import (
+    Elementwise,
+    Linear,
+    Mixed,
+    Multilinear,
+    bind,
+    dtype_of,
+    pointwise,
+)
 from tenferro.primitives._simplify import has_literal, is_factor_one, is_term_zero
 from tenferro.primitives.comparison import (
     eq,
@@ -42,6 +50,7 @@ class Add(Linear):
     accepts = "numeric"
     simplified_beside = ()
     batch = pointwise
+    rules_look_at = dtype_of
     commutative = True
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
@@ -68,6 +77,7 @@ class Sub(Linear):
     accepts = "numeric"
     simplified_beside = ()
     batch = pointwise
+    rules_look_at = dtype_of
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
         return accepted(self, x, y)
@@ -94,6 +104,7 @@ class Mul(Multilinear):
     accepts = "numeric"
     simplified_beside = ()
     batch = pointwise
+    rules_look_at = dtype_of
     commutative = True
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
@@ -120,6 +131,7 @@ class Div(Mixed):
     accepts = "numeric"
     simplified_beside = ()
     batch = pointwise
+    rules_look_at = dtype_of
     linear = ((0,),)
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
@@ -142,6 +154,7 @@ class Neg(Linear):
     accepts = "numeric"
     simplified_beside = ("neg",)
     batch = pointwise
+    rules_look_at = dtype_of
 
     def abstract_eval(self, x: Aval) -> Aval:
         return accepted(self, x)

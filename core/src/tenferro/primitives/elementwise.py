@@ -13,7 +13,7 @@ from math import log as ln
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import accepted
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Elementwise, Mixed, bind, pointwise
+from tenferro.primitives._primitive import Elementwise, Mixed, bind, dtype_of, pointwise
 from tenferro.primitives.comparison import eq, logical_and, lt, ne, select
 from tenferro.primitives.constants import zeros_like
 
@@ -28,6 +28,7 @@ class Exp(Elementwise):
 
     key = "std::exp"
     accepts = "inexact"
+    rules_look_at = dtype_of
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return y

@@ -13,7 +13,7 @@ from math import inf
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import accepted
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Elementwise, Mixed, bind, pointwise
+from tenferro.primitives._primitive import Elementwise, Mixed, bind, dtype_of, pointwise
 from tenferro.primitives.arithmetic import sqrt
 from tenferro.primitives.comparison import eq, logical_or, select
 from tenferro.primitives.complex import imag, real
@@ -30,6 +30,7 @@ class Sin(Elementwise):
 
     key = "std::sin"
     accepts = "inexact"
+    rules_look_at = dtype_of
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return cos(x)
@@ -40,6 +41,7 @@ class Cos(Elementwise):
 
     key = "std::cos"
     accepts = "inexact"
+    rules_look_at = dtype_of
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return -sin(x)

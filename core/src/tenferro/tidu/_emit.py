@@ -61,18 +61,25 @@ def emit_one(operation: Primitive, values: Sequence[Value], cls: type[Value]) ->
             flow = join_flow(flow, value.flow)
     if not flow:
         return cls(derive_one(operation, keys))
+    return cls(_linear_node(operation, values, keys, flow), flow)
+
+
+def _linear_node(
+    operation: Operation, values: Sequence[Value], keys: Sequence[ValueKey], flow: Flow
+) -> ValueKey:
+    """Record a linear node of one output and return its key."""
     if len(flow) > 1:
         role, masks = _role_in(flow, operation, values)
         key = derive_one(operation, keys, role)
         _note_node(flow, key, masks)
-        return cls(key, flow)
-    sweep = flow[0]
+        return key
+    sweep = flow[0]  # one open pass, which is nearly always
     mask = tuple([True if value.flow else False for value in values])
     key = derive_one(operation, keys, linear_role(operation, mask, values, sweep))
     if key.source is None:
         key.source = sweep.source
     sweep.nodes.setdefault(key, mask)
-    return cls(key, flow)
+    return key
 
 
 def _simplified(

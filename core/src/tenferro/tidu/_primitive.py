@@ -29,7 +29,8 @@ class Primitive(Operation):
     A vocabulary's base class sets ``space``, and ``fixed_rules`` where rules look at nothing but
     avals, so that what one emits is kept (``_rule_cache.py``). ``simplified_beside`` names the
     operations that must have made an input so that ``simplify`` finds more than avals tell;
-    literals are always among them, and ``None`` says that nothing is known.
+    literals are always among them, and ``None`` says that nothing is known. ``rules_look_at`` takes
+    an aval and returns what the rules look at where all inputs have that aval; ``None``: all of it.
     """
 
     key: ClassVar[str] = ""
@@ -39,6 +40,7 @@ class Primitive(Operation):
     simplify: ClassVar[Any] = None  # optional method: a simpler value for these inputs, or None
     simplified_beside: ClassVar[tuple[str, ...] | None] = None
     fixed_rules: ClassVar[bool] = False
+    rules_look_at: ClassVar[Any] = None
     expand: ClassVar[Any] = None  # optional: (rule, values or None) → results wanted at once
     as_linear: ClassVar[Any] = None  # optional: (operation, inputs) that flow takes in its place
     unread: ClassVar[Any] = ()  # inputs that no output depends on; ``without_unread()`` lacks them

@@ -24,7 +24,7 @@ from tenferro.computegraph import (
 )
 from tenferro.tidu._emit import RuleBuilder, alone
 from tenferro.tidu._linear_space import LinearSpace
-from tenferro.tidu._template import RecordedEquation, Template, Watched
+from tenferro.tidu._template import SAME, RecordedEquation, Template, Watched
 from tenferro.tidu._value import FlowInput, Residual, Sweep, Value
 
 _MUST_BE_NONE = object()  # the aval of a result that a rule must not return
@@ -59,8 +59,9 @@ def template_of_jvp(
     ]
     given = [*primals, *results, *[t for t in tangents if t is not None]]
     needs = [tangent_of(key.aval) for key in outputs]
+    same = _same_aval(operation, inputs)
     return _traced(
-        sweep, given, needs, lambda rule: operation.jvp(rule, primals, results, tangents)
+        sweep, given, needs, same, lambda rule: operation.jvp(rule, primals, results, tangents)
     )
 
 
@@ -83,15 +84,31 @@ def template_of_transpose(
     ]
     needs = [k.aval if flows else _MUST_BE_NONE for k, flows in zip(inputs, active, strict=True)]
     places = [_fresh(space, None) if ct is None else ct for ct in cts] + given
-    return _traced(sweep, places, needs, lambda rule: operation.transpose(rule, cts, seen))
+    same = _same_aval(operation, inputs)
+    return _traced(sweep, places, needs, same, lambda rule: operation.transpose(rule, cts, seen))
 
 
 def template_of_sum(space: LinearSpace, transposed: bool, aval: Any) -> Template | None:
     """Make the template of x + y."""
     sweep = Sweep(space, transposed)
     x, y = _fresh(space, aval, sweep), _fresh(space, aval, sweep)
-    found = _traced(sweep, [x, y], [aval], lambda rule: [space.add(x, y)])
+    same = _same_aval(space, [x.key])
+    found = _traced(sweep, [x, y], [aval], same, lambda rule: [space.add(x, y)])
     return None if found is None or not found.steps else found
+
+
+def one_aval(inputs: Sequence[ValueKey]) -> Any:
+    """Return the aval of all inputs; ``None`` if they differ."""
+    aval = inputs[0].aval
+    for key in inputs:
+        if key.aval is not aval:
+            return None
+    return aval
+
+
+def _same_aval(operation: Any, inputs: Sequence[ValueKey]) -> Any:
+    """Return the one aval of all inputs if the rules do not look at all of it, else ``None``."""
+    return None if getattr(operation, "rules_look_at", None) is None else one_aval(inputs)
 
 
 def _fresh(space: LinearSpace, aval: Any, *flow: Sweep) -> Value:
@@ -102,6 +119,7 @@ def _traced(
     sweep: Sweep,
     given: Sequence[Value],
     needs: Sequence[Any],
+    same: Any,
     call: Callable[[RuleBuilder], Sequence[Any]],
 ) -> Template | None:
     """Make the template of one call of a rule; ``None`` if the rule fails or is wrong.
@@ -125,11 +143,17 @@ def _traced(
             ends[i] = value.key
         elif not sweep.space.is_zero(value.key):
             return None
-    return _steps([value.key for value in given], ends)
+    return _steps([value.key for value in given], ends, same)
 
 
-def _steps(given: Sequence[ValueKey], ends: Sequence[ValueKey | None]) -> Template | None:
-    """Return the equations between the given values and the results, in emission order."""
+def _steps(
+    given: Sequence[ValueKey], ends: Sequence[ValueKey | None], same: Any
+) -> Template | None:
+    """Return the equations between the given values and the results, in emission order.
+
+    If the template is to serve other avals than ``same``, no equation has parameters, which may
+    depend on the aval, or another aval.
+    """
     place = {key: i for i, key in enumerate(given, _NOTHING + 1)}
     wanted = [key for key in ends if key is not None]
     order, definitions, leaves = postorder(
@@ -139,6 +163,9 @@ def _steps(given: Sequence[ValueKey], ends: Sequence[ValueKey | None]) -> Templa
         return None  # it reads a value that it was not given
     if any([d[0].transparent or d[0].volatile for d in definitions]):
         return None  # pins are new each time, and so is what is the user's
+    pairs = zip(order, definitions, strict=True)
+    if same is not None and any([k.aval is not same or d[0].parameters for k, d in pairs]):
+        return None
     first = given[0].serial if given else 0
     if any(
         [k.serial < first and not d[0].literal for k, d in zip(order, definitions, strict=True)]
@@ -150,7 +177,8 @@ def _steps(given: Sequence[ValueKey], ends: Sequence[ValueKey | None]) -> Templa
     for key, definition in sorted(made, key=lambda item: item[0].serial):
         if key not in place:
             outputs = outputs_of(key, definition)
-            steps.append(_step(definition, outputs, place))
+            aval = key.aval if same is None else SAME
+            steps.append(_step(definition, aval, place))
             for output in outputs:
                 place[output] = len(place) + 1
                 makers.append(definition[0])
@@ -179,9 +207,7 @@ def _watched_by_all(steps: Sequence[RecordedEquation], makers: Sequence[Any]) ->
     return tuple([(i, tuple(names)) for i, names in found.items()])
 
 
-def _step(
-    definition: Definition, outputs: Sequence[ValueKey], place: dict[ValueKey, int]
-) -> RecordedEquation:
+def _step(definition: Definition, aval: Any, place: dict[ValueKey, int]) -> RecordedEquation:
     operation, role = definition[0], definition[1]
     inputs: tuple[ValueKey, ...] = inputs_of(definition)
     beside: tuple[str, ...] | None = operation.simplified_beside
@@ -198,7 +224,6 @@ def _step(
     is_plain = operation.output_count == 1
     is_plain = is_plain and (operation.simplify is None or beside is not None)
     places = tuple([place[key] for key in inputs])
-    aval = outputs[0].aval
     return RecordedEquation(operation, places, role, turned, aval, mask, watched, is_plain)
 
 

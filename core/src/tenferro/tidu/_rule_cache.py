@@ -1,10 +1,11 @@
 """Cache of derivative rules: what a rule emitted once is emitted again on other values.
 
-A rule is deterministic in the operation, the avals and the active inputs. So ``RuleCache`` has it
-recorded as a template (``_record_template.py``) and replays that (``_template.py``), from the third
-use on: to record a template costs twice as much as to call the rule, and many programs use a rule
-once. Only vocabularies that declare ``fixed_rules`` are cached, and only in sweeps
-without rules of the caller and without an enclosing transform (``rules_of`` decides). The
+A rule is deterministic in the operation, the avals and the active inputs; where the operation says
+so by ``rules_look_at``, in the dtype instead of the avals. So ``RuleCache`` has it recorded as a
+template (``_record_template.py``) and replays that (``_template.py``), from the fourth use on: to
+record a template costs twice as much as to call the rule, and many programs use a rule a few
+times. Only vocabularies that declare ``fixed_rules`` are cached, and only in sweeps without rules
+of the caller and without an enclosing transform (``rules_of`` decides). The
 derivative of a graph does not depend on this file: skip it at first.
 """
 
@@ -21,6 +22,7 @@ from tenferro.tidu._emit import RuleBuilder, sum_of
 from tenferro.tidu._linear_space import LinearSpace
 from tenferro.tidu._record_template import (
     is_fixed,
+    one_aval,
     template_of_jvp,
     template_of_sum,
     template_of_transpose,
@@ -30,7 +32,7 @@ from tenferro.tidu._value import Mask, Value
 
 _aval_of = attrgetter("aval")
 _depth_of = attrgetter("depth")
-_CALLS_BEFORE_TEMPLATE = 2  # a template costs about as much as so many calls
+_CALLS_BEFORE_TEMPLATE = 3  # it costs two calls, and many rules are used three times
 _WANTED: Any = object()  # instead of a template: it is to be recorded now
 _NO_PRIMALS: Mapping[ValueKey, ValueKey] = {}
 
@@ -120,10 +122,10 @@ class RuleCache(CalledRules):
         """Return the tangents of the outputs, given those of the inputs."""
         entry: Entry
         if None in tangents:
-            entry = (operation, *map(_aval_of, inputs), *[t is None for t in tangents])
+            entry = (operation, *_seen_of(operation, inputs), *[t is None for t in tangents])
             values = [None, *inputs, *outputs, *[t for t in tangents if t is not None]]
         else:
-            entry = (operation, *map(_aval_of, inputs))
+            entry = (operation, *_seen_of(operation, inputs))
             values = [None, *inputs, *outputs, *tangents]
         template = self._jvps.get(entry, 0)
         if isinstance(template, int):
@@ -133,7 +135,7 @@ class RuleCache(CalledRules):
                 self._templates.keep(self._jvps, entry, template)
         if template is None:
             return super().jvp(operation, inputs, outputs, tangents)
-        return replay(template, values, self.sweep)
+        return replay(template, values, self.sweep, inputs[0].aval)
 
     def transpose(
         self,
@@ -144,7 +146,7 @@ class RuleCache(CalledRules):
     ) -> Iterable[Flowing | None]:
         """Return the cotangents of the active inputs, given those of the outputs."""
         given: Any = len(cotangents) == 1 or tuple([ct is None for ct in cotangents])
-        entry = (operation, active, given, *map(_aval_of, inputs))
+        entry = (operation, active, given, *_seen_of(operation, inputs))
         template = self._transposes.get(entry, 0)
         if isinstance(template, int):
             template = self._counted(self._transposes, entry, template, is_fixed(operation))
@@ -155,7 +157,7 @@ class RuleCache(CalledRules):
                 self._templates.keep(self._transposes, entry, template)
         if template is None:
             return super().transpose(operation, inputs, active, cotangents)
-        return replay(template, [None, *cotangents, *inputs], self.sweep)
+        return replay(template, [None, *cotangents, *inputs], self.sweep, inputs[0].aval)
 
     def primal_of(self, operation: Operation) -> Mapping[ValueKey, ValueKey]:
         """Return nothing for fixed rules, which look at no values."""
@@ -164,7 +166,7 @@ class RuleCache(CalledRules):
     def sum(self, x: Flowing, y: Flowing) -> Flowing:
         """Return x + y."""
         sweep = self.sweep
-        entry = (sweep.transposed, x.aval)
+        entry = (sweep.transposed, *_seen_of(sweep.space, (x,)))
         template = self._sums.get(entry, 0)
         if isinstance(template, int):
             template = self._counted(self._sums, entry, template, is_kept=True)
@@ -173,11 +175,21 @@ class RuleCache(CalledRules):
                 self._templates.keep(self._sums, entry, template)
         if template is None:
             return sweep.space.add(self._value(x, self._flow), self._value(y, self._flow)).key
-        return replay(template, [None, x, y], sweep)[0]
+        return replay(template, [None, x, y], sweep, x.aval)[0]
 
     def add(self, terms: list[Flowing]) -> Flowing:
         """Return the sum of two or more contributions, as a balanced tree."""
         return sum_of(terms, self.sum, _depth_of)
+
+
+def _seen_of(operation: Any, inputs: Sequence[ValueKey]) -> Iterable[Any]:
+    """Return what the rules of an operation look at in the avals of its inputs."""
+    look = getattr(operation, "rules_look_at", None)
+    if look is not None:
+        aval = one_aval(inputs)
+        if aval is not None:
+            return (look(aval),)
+    return map(_aval_of, inputs)
 
 
 def rules_of(rule: RuleBuilder, primals: Primals = dict) -> CalledRules:

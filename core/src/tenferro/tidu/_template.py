@@ -21,6 +21,9 @@ from tenferro.tidu._value import NO_FLOW, Sweep
 Watched = tuple[tuple[int, tuple[str, ...]], ...]
 
 
+SAME: Any = object()  # instead of an aval
+
+
 class RecordedEquation(NamedTuple):
     """One equation: places of its inputs among the values so far; the outputs follow these."""
 
@@ -28,7 +31,7 @@ class RecordedEquation(NamedTuple):
     places: tuple[int, ...]
     role: OperationRole
     turned: OperationRole | None  # the role if the operands change places, where they may
-    aval: Any
+    aval: Any  # ``SAME`` if it is that of the inputs of the rule, whichever that is
     mask: tuple[bool, ...] | None  # inputs through which flow runs; None: no flow
     watched: Watched  # inputs that decide if the step is simplified
     is_plain: bool  # whether nothing else decides
@@ -46,13 +49,17 @@ class Template(NamedTuple):
     watched: Watched | None
 
 
-def replay(template: Template, values: list[Any], sweep: Sweep) -> Sequence[Any]:
-    """Emit all steps and return the results; ``values`` are what the rule is given."""
+def replay(template: Template, values: list[Any], sweep: Sweep, same: Any) -> Sequence[Any]:
+    """Emit all steps and return the results; ``values`` are what the rule is given.
+
+    ``same`` is the aval of the first input.
+    """
     steps, pick, watched = template
     if watched is None or (watched and _may_simplify(values, watched)):
-        _replay_asking(template, values, sweep)
+        _replay_asking(template, values, sweep, same)
         steps = ()
     for operation, places, role, turned, aval, mask, _, _ in steps:
+        aval = same if aval is SAME else aval
         if len(places) == 2:
             x, y = values[places[0]], values[places[1]]
             if turned is not None and x.serial > y.serial:
@@ -70,7 +77,7 @@ def replay(template: Template, values: list[Any], sweep: Sweep) -> Sequence[Any]
     return pick(values)
 
 
-def _replay_asking(template: Template, values: list[Any], sweep: Sweep) -> None:
+def _replay_asking(template: Template, values: list[Any], sweep: Sweep, same: Any) -> None:
     """Replay a template, and ask at each step whether the values simplify it."""
     for step in template.steps:
         operation, places, role, turned, aval, mask, watched, is_plain = step
@@ -80,7 +87,7 @@ def _replay_asking(template: Template, values: list[Any], sweep: Sweep) -> None:
         given = [values[i] for i in places]
         if turned is not None and given[0].serial > given[1].serial:
             given, role, mask = given[::-1], turned, mask and mask[::-1]
-        key = derive_at((operation, role, 0, *given), aval)
+        key = derive_at((operation, role, 0, *given), same if aval is SAME else aval)
         values.append(key)
         if mask is not None:
             sweep.nodes[key] = mask
