@@ -234,7 +234,7 @@ def bind(operation: TensorPrimitive, *handles: H) -> H:
     try:
         cls = type(handles[0]) if len(handles) == 1 else _class_of(handles)
         if operation.output_count == 1:
-            return emit_one(operation, handles, cls)  # type: ignore[return-value]
+            return cls(*emit_one(operation, handles))  # type: ignore[return-value]
         return emit(operation, handles, cls)[0]  # type: ignore[return-value]
     except TenferroError as error:
         annotate(error, operation, handles)

@@ -30,11 +30,11 @@ def emit(operation: Primitive, values: Sequence[Value], cls: type[Value]) -> tup
     Raises NotLinearError: if flow enters and the operation is not linear in it.
     """
     if operation.output_count == 1:
-        return (emit_one(operation, values, cls),)
+        return (cls(*emit_one(operation, values)),)
     if operation.simplify is not None:
         simpler = operation.simplify(*values)
         if simpler is not None:
-            return (_simplified(operation, values, simpler, cls),)
+            return (cls(*_simplified(operation, values, simpler)),)
     flow = joint_flow(values)
     keys = [value.key for value in values]
     if not flow:
@@ -45,12 +45,12 @@ def emit(operation: Primitive, values: Sequence[Value], cls: type[Value]) -> tup
     return tuple([cls(key, flow) for key in outputs])
 
 
-def emit_one(operation: Primitive, values: Sequence[Value], cls: type[Value]) -> Value:
-    """``emit`` for an operation of one output."""
+def emit_one(operation: Primitive, values: Sequence[Value]) -> tuple[ValueKey, Flow]:
+    """``emit`` for an operation of one output: return the key of the result and its flow."""
     if operation.simplify is not None:
         simpler = operation.simplify(*values)
         if simpler is not None:
-            return _simplified(operation, values, simpler, cls)
+            return _simplified(operation, values, simpler)
     if operation.commutative:
         values = canonical_order(values)
     flow = NO_FLOW
@@ -60,8 +60,8 @@ def emit_one(operation: Primitive, values: Sequence[Value], cls: type[Value]) ->
         if value.flow and value.flow is not flow:
             flow = join_flow(flow, value.flow)
     if not flow:
-        return cls(derive_one(operation, keys))
-    return cls(_linear_node(operation, values, keys, flow), flow)
+        return derive_one(operation, keys), NO_FLOW
+    return _linear_node(operation, values, keys, flow), flow
 
 
 def _linear_node(
@@ -83,8 +83,8 @@ def _linear_node(
 
 
 def _simplified(
-    operation: Primitive, values: Sequence[Value], simpler: Value, cls: type[Value]
-) -> Value:
+    operation: Primitive, values: Sequence[Value], simpler: Value
+) -> tuple[ValueKey, Flow]:
     """Return the simpler value instead of the operation, with the flow that enters the operation.
 
     A seed may be known, as in ``x · 1`` with the tangent 1: then x is the result, and it is flow.
@@ -93,7 +93,7 @@ def _simplified(
     flow = joint_flow(values)
     for sweep in flow:
         linear_role(operation, tuple([sweep in value.flow for value in values]), values, sweep)
-    return cls(simpler.key, flow)  # another handle: an operand may be assigned into
+    return simpler.key, flow
 
 
 def canonical_order(values: Sequence[Value]) -> Sequence[Value]:

@@ -222,6 +222,8 @@ NO_ATTRIBUTES = "view strides flags byteswap setflags itemset resize tofile data
 def test_attributes_of_memory_are_refused_with_a_hint(name):
     x = tn.asarray(VARIABLES["v"])
     assert not hasattr(x, name)
+    assert not hasattr(tn.Array, name)
+    assert name not in dir(x)
     with pytest.raises(UnsupportedAttributeError) as raised:
         getattr(x, name)
     assert raised.value.attribute == name
@@ -232,6 +234,11 @@ def test_attributes_of_memory_are_refused_with_a_hint(name):
 def test_other_attributes_are_pythons():
     with pytest.raises(AttributeError, match="no attribute 'colour'"):
         _ = tn.asarray(VARIABLES["v"]).colour
+
+
+def test_an_array_has_no_getattr():
+    """With one, CPython reads every attribute of an Array four times as slowly."""
+    assert not hasattr(tn.Array, "__getattr__")
 
 
 def test_casting_is_asked_for():

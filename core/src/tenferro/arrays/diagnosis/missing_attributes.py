@@ -30,12 +30,28 @@ INSTEAD = {
 }
 
 
-def missing_attribute(name: str, x: Any) -> AttributeError:
+class MissingAttribute:
+    """An attribute that no Array has: to read it raises the error with what to write instead.
+
+    A method ``__getattr__`` could raise it too, but with one CPython reads all attributes of the
+    class four times as slowly.
+    """
+
+    __slots__ = ("_instead", "_name")
+
+    def __init__(self, name: str, instead: str) -> None:
+        self._name = name
+        self._instead = instead
+
+    def __get__(self, x: Any, cls: type) -> Any:
+        raise _missing(self._name, self._instead)
+
+    def __repr__(self) -> str:
+        return f"<no attribute {self._name!r}: {self._instead}>"
+
+
+def _missing(name: str, instead: str) -> AttributeError:
     """Make the error about a missing attribute."""
-    instead = INSTEAD.get(name)
-    if instead is None and name.startswith("_"):  # protocols of other libraries ask often
-        return AttributeError(f"{type(x).__name__!r} object has no attribute {name!r}")
-    instead = instead or "`dir(x)` lists the attributes; functions are in `tenferro`"
     return UnsupportedAttributeError(
         f"an Array has no attribute {name!r}\n"
         f"  from       {source_text(caller())}\n"

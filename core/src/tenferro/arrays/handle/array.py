@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tenferro.arrays.diagnosis.copy_warnings import tell_of_copy
-from tenferro.arrays.diagnosis.missing_attributes import missing_attribute
+from tenferro.arrays.diagnosis.missing_attributes import INSTEAD, MissingAttribute
 from tenferro.arrays.diagnosis.temporaries import UNHELD, is_statement, lost_assignment
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.looks import number_in
@@ -61,7 +61,7 @@ class Array(Handle):
 
     __slots__ = ("__weakref__", "body", "is_taken")
     body: int  # number of the body that was recorded last when the handle was made
-    is_taken: Any  # the mark of `diagnosis/copy_warnings.py`; unset where there is none
+    is_taken: Any  # the mark of `diagnosis/copy_warnings.py`, or False
     __array_priority__ = 1000.0
     __hash__ = None  # type: ignore[assignment]
 
@@ -69,6 +69,7 @@ class Array(Handle):
         self.key = key
         self.flow = flow
         self.body = _last_body
+        self.is_taken = False
         try:
             if key.source is None and key.definition is not None:
                 key.source = caller(3)  # a public function is between the user and this
@@ -231,6 +232,9 @@ class Array(Handle):
     def __contains__(self, value: Any) -> bool:
         return bool(FUNCTIONS["any"](FUNCTIONS["equal"](self, value)))
 
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in INSTEAD]
+
     # ---- copies and pickles: the value travels, the history does not ----------------------------
 
     def __copy__(self) -> Array:
@@ -381,13 +385,6 @@ class Array(Handle):
         """Size of the elements in bytes."""
         return self.size * self.dtype.itemsize
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            if name == "is_taken":
-                return False
-            raise missing_attribute(name, self)
-
     if TYPE_CHECKING:  # attached by `operators.py`, from its tables
 
         def all(self, *args: Any, **kwargs: Any) -> Array: ...
@@ -440,14 +437,17 @@ class Array(Handle):
         def __pos__(self) -> Array: ...
 
 
+for _name, _instead in INSTEAD.items():
+    setattr(Array, _name, MissingAttribute(_name, _instead))
+
+
 def remembered(found: tuple[ValueKey, Any]) -> Array:
     """Return a new handle of a value that a memo kept, with the mark of the handle that it saw."""
     x: Array = _new(Array)
     x.key, mark = found
     x.flow = NO_FLOW
     x.body = _last_body
-    if mark:
-        x.is_taken = mark
+    x.is_taken = mark
     return x
 
 
