@@ -16,6 +16,23 @@ HEAD = ("primitive", "JAX", "dtype", "ns", "÷ JAX", "ulp", "ulp of JAX", "edges
 SLOWER, LESS_EXACT, EXACT = 1.1, 1.5, 1.0
 
 
+#: Of primitives with such rows: what the lowering does for that time and JAX's function does not.
+REASONS = {
+    "div": "an integer divided by zero is 0, as NumPy has it",
+    "abs": "the modulus is infinite as soon as one part is, also beside nan, as C has it",
+    "sign": "the sign of -0.0 is 0.0, and a complex number with one infinite part has a sign, as "
+    "NumPy has it; JAX keeps -0.0, and gives nan beside an infinite part",
+    "pow": "a negative power of an integer truncates towards 0; of JAX 2 to the power -1 is "
+    "-9223372036854775808",
+    "digamma": "half precision is computed as float32, where JAX has 29 times our error",
+    "reduce_max": "nan wins. XLA's own reduction keeps it in half precision and drops it from a "
+    "maximum in float32 or float64, and from each minimum; nothing says that it must keep it",
+    "scatter": "of several updates of one place the last remains; JAX leaves open which one",
+    "sort": "complex numbers with a nan come last, in NumPy's order",
+    "gammainc_derivative": "JAX fails eight cases of the kit",
+}
+
+
 def verdict(row: Data) -> str:
     """Return in words whether the lowering is slower than JAX's function, or less exact."""
     ours, jax = row.get("ours ulp", 0.0), row.get("jax ulp", 0.0)
@@ -112,6 +129,12 @@ def summary(rows: Sequence[Data]) -> str:
     )
 
 
+def reasons(rows: Iterable[Data]) -> list[str]:
+    """Return a line for each primitive with a known reason."""
+    names = dict.fromkeys(row["primitive"].split()[0] for row in rows)
+    return [f"* `{name}`: {REASONS[name]}." for name in names if name in REASONS]
+
+
 def page(results: Data) -> str:
     """Return the whole page."""
     found, rows = results["environment"], results["rows"]
@@ -122,6 +145,7 @@ def page(results: Data) -> str:
         f"* {found['processor']}, {found['system']}, Python {found['python']}; {versions}\n",
         summary(rows),
         *(["## Slower at equal accuracy, or less exact\n", *table(named), ""] if named else []),
+        *(["What the lowerings do for that time:\n", *reasons(named), ""] if named else []),
         "## All\n",
         *table(rows),
     ]

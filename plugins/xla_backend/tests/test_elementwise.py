@@ -1,5 +1,7 @@
 """Elementwise primitives against NumPy, on every dtype they have, with empty arrays and rank 0."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from operands import ALL, COMPLEXES, FLOATS, NARROW, NUMERIC, REAL, inf, nan, near, same, sample
@@ -120,6 +122,16 @@ def test_analytic(programs, op, numpy, dtype):
     rows = [((sample(dtype, *s, low=1, high=9) / 4).astype(dtype),) for s in SHAPES]
     for row, found in zip(rows, programs.apply_to_each(op, rows), strict=True):
         near(found, numpy(*row), ulps=16)
+
+
+@pytest.mark.parametrize("dtype", COMPLEXES)
+def test_the_real_part_of_a_logarithm_next_to_the_unit_circle(programs, dtype):
+    """ln|z| = ½ ln(1 + (|z|² - 1)), whose argument is exact as a fraction"""
+    turns = np.arange(1, 65) / 10
+    z = ((1 + 1e-9 * (turns - 3)) * np.exp(1j * turns)).astype(dtype)
+    excess = [float(Fraction(float(x.real)) ** 2 + Fraction(float(x.imag)) ** 2 - 1) for x in z]
+    found = programs.apply(Log(), z).real
+    np.testing.assert_allclose(found, np.log1p(excess) / 2, rtol=32 * np.finfo(dtype).eps)
 
 
 @pytest.mark.parametrize("dtype", FLOATS)

@@ -99,7 +99,7 @@ def widened(function: Callable[..., Array]) -> Callable[..., Array]:
 
 
 def log_modulus(re: Array, im: Array) -> Array:
-    """ln √(re² + im²), to full precision also near the unit circle."""
+    """ln √(re² + im²); near the unit circle the error is a few ulp of ln z, not of ln|z|."""
     a, b = lax.abs(re), lax.abs(im)
     large, small = lax.max(a, b), lax.min(a, b)
     one = like(re, 1)

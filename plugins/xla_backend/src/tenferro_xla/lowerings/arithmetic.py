@@ -34,7 +34,6 @@ from tenferro.primitives.arithmetic import (
 from tenferro_xla.lowerings._direct import register_direct
 from tenferro_xla.lowerings._numeric import (
     is_infinite,
-    is_nan,
     leading_bits,
     like,
     modulus,
@@ -96,26 +95,27 @@ def sign(op: Sign, x: Array) -> Array:
     """Take the sign: ±1, 0 at both zeros, z/|z| of a complex number."""
     if is_complex(x):
         return _complex_sign(x)
-    zero = like(x, 0)
-    return lax.select(lax.eq(x, zero), zero, lax.sign(x))
+    if is_integer(x):
+        return lax.sign(x)
+    size = lax.abs(x)  # also what is to come of zeros and of nan
+    return lax.select(lax.gt(size, like(x, 0)), lax.sign(x), size)
 
 
 def _complex_sign(z: Array) -> Array:
     """z/|z|; next to one infinite part the other is 0, and two infinite parts give nan."""
     re, im = lax.real(z), lax.imag(z)
-    size = modulus(z)
-    one, zero = like(size, 1), like(size, 0)
-    safe = lax.select(lax.eq(size, zero), one, size)
+    zero = like(re, 0)
     unbounded = lax.bitwise_or(is_infinite(re), is_infinite(im))
     both = lax.bitwise_and(is_infinite(re), is_infinite(im))
 
-    def part(x: Array) -> Array:
+    def bounded(x: Array) -> Array:
         at_infinity = lax.select(is_infinite(x), lax.sign(x), zero)
-        bounded = lax.select(lax.eq(size, zero), zero, lax.div(x, safe))
-        undefined = lax.bitwise_or(both, is_nan(size))
-        return lax.select(undefined, like(x, np.nan), lax.select(unbounded, at_infinity, bounded))
+        return lax.select(unbounded, at_infinity, x)
 
-    return lax.complex(part(re), part(im))
+    a, b = bounded(re), bounded(im)
+    size = lax.select(both, like(re, np.nan), lax.abs(lax.complex(a, b)))
+    none = lax.eq(size, zero)
+    return lax.complex(*[lax.select(none, zero, lax.div(x, size)) for x in (a, b)])
 
 
 @lowerings.register(Clamp)

@@ -84,7 +84,7 @@ def _to_base(base: int, x: Array) -> Array:
     """ln x · (1/ln base), part by part; the product has less error than the quotient."""
     if x.dtype.kind != "c":
         return widened(lambda x: lax.mul(lax.log(x), like(x, _PER_LOGARITHM[base])))(x)
-    parts = _log(x)
+    parts = lax.log(x)
     factor = like(lax.real(parts), _PER_LOGARITHM[base])
     return lax.complex(lax.mul(lax.real(parts), factor), lax.mul(lax.imag(parts), factor))
 
@@ -104,14 +104,7 @@ def _logaddexp(x: Array, y: Array) -> Array:
 @lowerings.register(Log)
 def log(op: Log, x: Array) -> Array:
     """Take the natural logarithm, principal branch."""
-    return _log(x)
-
-
-def _log(x: Array) -> Array:
-    if x.dtype.kind != "c":
-        return lax.log(x)
-    re, im = lax.real(x), lax.imag(x)
-    return lax.complex(log_modulus(re, im), lax.atan2(im, re))
+    return lax.log(x)
 
 
 @lowerings.register(Log1p)
