@@ -445,7 +445,7 @@ XLA_LOWERINGS = Area(
         _xla(
             "sign: of -0.0",
             "tenferro_xla.lowerings.arithmetic",
-            "return lax.select(lax.eq(x, zero), zero, lax.sign(x))",
+            "return lax.select(lax.gt(size, like(x, 0)), lax.sign(x), size)",
             "return lax.sign(x)",
             "std::sign",
         ),
