@@ -5,7 +5,8 @@ import gc
 import pickle
 import struct
 import weakref
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import pytest
 from toy_graphs import Add, Const, Dup, Neg, Scale, Sum, six_threads
@@ -56,6 +57,19 @@ def test_equal_parameters_are_the_same_object(first, second):
     assert hash(first) == hash(second)
 
 
+class Pair(NamedTuple):
+    value: object
+
+
+@dataclass(frozen=True)
+class Record:
+    value: object
+
+
+class Length(float):
+    """A number of another class, as those of NumPy are."""
+
+
 @pytest.mark.parametrize(
     "first, second",
     [
@@ -76,6 +90,10 @@ def test_equal_parameters_are_the_same_object(first, second):
         ((), None),
         (frozenset({1}), frozenset({1.0})),
         (frozenset({1}), (1,)),
+        (Pair(1), Pair(True)),
+        (Pair(0.0), Pair(-0.0)),
+        (Record(1), Record(1.0)),
+        (Length(0.0), Length(-0.0)),
     ],
 )
 def test_distinct_parameters_stay_distinct(first, second):

@@ -41,7 +41,35 @@ def canonical(value: object) -> object:
         return value
     if cls is frozenset:
         return cls, cls([canonical(item) for item in value])  # type: ignore[attr-defined]
-    return cls, value
+    return _of_class(cls, value)
+
+
+_DISTINCT = frozenset((bool, str, bytes, type(None)))  # equal ones of a class are one value
+
+
+def _of_class(cls: type, value: Any) -> object:
+    """Return the stand-in for a value of another class: numbers of NumPy and records may compare
+    equal though they, or parts of them, differ.
+    """
+    if cls in _DISTINCT:
+        return cls, value
+    parts: object
+    if issubclass(cls, (float, complex)):
+        parts = canonical(float(value) if issubclass(cls, float) else complex(value))
+    elif cls.__module__ == "numpy":  # float32(-0.0)
+        parts = repr(value)
+    elif issubclass(cls, tuple):
+        parts = canonical(tuple(value))
+    elif fields := getattr(cls, "__dataclass_fields__", None):
+        names = [name for name, field in fields.items() if field.compare]
+        parts = tuple([canonical(getattr(value, name)) for name in names])
+    else:
+        return cls, value
+    try:
+        hash(parts)
+    except TypeError:  # the class hashes less than it holds
+        return cls, value
+    return cls, parts, value if value == value else None  # nan
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=False)

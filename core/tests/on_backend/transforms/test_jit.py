@@ -1,6 +1,8 @@
 """jit traces once per signature, and its result is the function's own."""
 
+from dataclasses import dataclass, field
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -48,14 +50,55 @@ def test_a_new_signature_is_traced_and_a_new_value_is_not(first, second, traces)
     assert function.cache_info().hits == 4 - traces
 
 
+class Pair(NamedTuple):
+    first: object
+    second: object = 0
+
+
+@dataclass(frozen=True)
+class Settings:
+    rate: object
+    label: str = field(default="", compare=False)
+
+
 @pytest.mark.parametrize(
-    "statics", [(1, 1.0, True), (0.0, -0.0), ((1,), (1.0,)), ("a", None), (np.sin, np.cos)], ids=str
+    "statics",
+    [
+        (1, 1.0, True),
+        (0.0, -0.0),
+        ((1,), (1.0,)),
+        ("a", None),
+        (np.sin, np.cos),
+        (np.float64(0.0), np.float64(-0.0), 0.0),
+        (np.float32(0.0), np.float32(-0.0)),
+        (np.complex128(0.0), np.complex128(-0.0)),
+        (Pair(1), Pair(1.0), Pair(True), Pair(0.0), Pair(-0.0)),
+        (Settings(1), Settings(1.0), Settings((0.0,)), Settings((-0.0,))),
+    ],
+    ids=str,
 )
 def test_static_values_are_told_apart_as_python_prints_them(statics):
     function, count = traced(lambda x, n: x * len(repr(n)), static_argnums=1)
     for _ in range(2):
         assert [function(2.0, n) for n in statics] == [2 * len(repr(n)) for n in statics]
     assert len(count) == len(statics)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        (float("nan"), float("nan")),
+        (np.float64("nan"), np.float64("nan")),
+        (Pair(np.float32(2.0)), Pair(np.float32(2.0))),
+        (Settings(2.0, "first"), Settings(2.0, "second")),
+    ],
+    ids=str,
+)
+def test_static_values_that_are_the_same_share_a_program(values):
+    function, count = traced(lambda x, n: x, static_argnums=1)
+    for n in values:
+        function(2.0, n)
+    assert len(count) == 1
 
 
 def test_static_arguments_are_named_by_position_or_name():
