@@ -43,9 +43,10 @@ class Aval:
 
     def __new__(cls, shape: Iterable[int], dtype: object) -> Aval:
         try:
-            aval = _table[shape, dtype]()  # type: ignore[index]
-        except (KeyError, TypeError):
-            aval = None
+            reference = _table.get((shape, dtype))  # type: ignore[arg-type]
+        except TypeError:  # a list, say
+            reference = None
+        aval = None if reference is None else reference()
         if aval is not None:
             for size in shape:
                 if type(size) is not int:  # 2.0 finds the entry of 2
@@ -65,7 +66,8 @@ class Aval:
     def without(self, axes: Iterable[int]) -> Aval:
         """Return the aval that remains when axes (non-negative) are dropped."""
         dropped = set(axes)
-        return self.with_shape(n for axis, n in enumerate(self.shape) if axis not in dropped)
+        kept = [n for axis, n in enumerate(self.shape) if axis not in dropped]
+        return Aval(tuple(kept), self.dtype)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"an aval is immutable; cannot set {name!r}")

@@ -88,7 +88,7 @@ def same_dtype(op: Operation, *avals: Aval) -> Aval:
 def same_aval(op: Operation, *avals: Aval) -> Aval:
     """Return the one aval of all operands; raise if they differ."""
     first = avals[0]
-    if any(aval is not first for aval in avals):
+    if any([aval is not first for aval in avals]):
         same_dtype(op, *avals)
         same_shape(op, *avals)
     return first
@@ -131,7 +131,7 @@ def integers(
             got=values,
             need="a sequence of integers",
         ) from None
-    if minimum is not None and any(value < minimum for value in found):
+    if minimum is not None and any([value < minimum for value in found]):
         raise invalid(
             op, parameter, f"{parameter} out of range", got=found, need=f"integers >= {minimum}"
         )
@@ -175,7 +175,7 @@ def axes(op: Operation, parameter: str, values: Sequence[int], aval: Aval) -> Se
     """Return the axes; raise if they are not distinct axes of the aval."""
     if len(set(values)) != len(values):
         raise _axis_error(op, parameter, values, aval, f"{parameter} names an axis twice")
-    if any(not 0 <= axis < aval.ndim for axis in values):
+    if any([not 0 <= axis < aval.ndim for axis in values]):
         raise _axis_error(op, parameter, values, aval, f"{parameter} names an axis out of range")
     return values
 

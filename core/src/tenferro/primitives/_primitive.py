@@ -86,6 +86,7 @@ class TensorPrimitive(Primitive):
     decompose: ClassVar[Any] = None
     batch: ClassVar[Any] = None
     batch_bodies: ClassVar[Any] = None
+    transpose_together: ClassVar[Any] = None
     _inputs: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: object) -> None:
@@ -132,9 +133,8 @@ class TensorPrimitive(Primitive):
             FlowHandle(i.aval, self.key) if isinstance(i, FlowInput) else i.value for i in inputs
         ]
         active = [isinstance(given, FlowInput) for given in inputs]
-        together = getattr(self, "transpose_together", None)
-        if together is not None:
-            return together(ct, active, *handles)  # type: ignore[no-any-return]
+        if self.transpose_together is not None:
+            return self.transpose_together(ct, active, *handles)  # type: ignore[no-any-return]
         return [
             self._transpose_input(i, ct, handles) if is_active else None
             for i, is_active in enumerate(active)

@@ -261,7 +261,7 @@ def _sorted(op: Operation, values: Sequence[int]) -> tuple[int, ...]:
 
 def _of_something(op: Operation, x: Aval, reduced: Sequence[int]) -> Aval:
     """Return the aval; raise if it has no elements along the reduced axes."""
-    if any(x.shape[axis] == 0 for axis in reduced):
+    if any([x.shape[axis] == 0 for axis in reduced]):
         raise _empty(op, x, reduced)
     return x
 

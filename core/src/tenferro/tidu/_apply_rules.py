@@ -8,6 +8,7 @@ Read next: ``_push.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from tenferro.computegraph import Operation, ValueKey
@@ -16,6 +17,8 @@ from tenferro.tidu._errors import RuleResultError
 from tenferro.tidu._value import FlowInput, Mask, Residual, Value
 
 Flowing = Any  # a tangent or cotangent in a sweep: a value if rules are called, a key if replayed
+_flow_input = partial(tuple.__new__, FlowInput)  # in C
+_residual = partial(tuple.__new__, Residual)
 Primals = Callable[[], Mapping[ValueKey, ValueKey]]  # by tangent, the value to which it belongs
 
 
@@ -74,7 +77,7 @@ class CalledRules:
         """Return the cotangents of the active inputs, given those of the outputs."""
         rule, primal_of = self.rule, self.primal_of(operation)
         seen = [
-            FlowInput(key.aval, primal_of.get(key)) if flows else Residual(self._fixed(key))
+            _flow_input((key.aval, primal_of.get(key))) if flows else _residual((self._fixed(key),))
             for key, flows in zip(inputs, active, strict=True)
         ]
         self.sweep.operation = operation
