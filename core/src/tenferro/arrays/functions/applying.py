@@ -10,11 +10,10 @@ from math import prod
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.functions._integers import integers
 from tenferro.arrays.functions.structural import expand_dims, moveaxis, reshape, stack
 from tenferro.arrays.handle.array import Array, another_handle
 from tenferro.arrays.handle.convert import as_array, asarray
-from tenferro.arrays.promotion.broadcast import normalize_axis
+from tenferro.arrays.promotion.broadcast import integers, normalize_axis
 from tenferro.arrays.registry import covers
 
 

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.functions._integers import integers
 from tenferro.arrays.handle.array import Array, another_handle
 from tenferro.arrays.handle.convert import as_array
-from tenferro.arrays.promotion.broadcast import broadcast_shapes, stretch
+from tenferro.arrays.promotion.broadcast import broadcast_shapes, integers, stretch
 from tenferro.arrays.registry import covers
 from tenferro.primitives import ShapeMismatchError
 from tenferro.primitives import structural as p

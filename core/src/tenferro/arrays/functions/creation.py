@@ -11,10 +11,9 @@ from math import prod
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.functions._integers import integers
 from tenferro.arrays.handle.array import SCALARS, Array
 from tenferro.arrays.handle.convert import as_array, asarray
-from tenferro.arrays.promotion.broadcast import cast, stretch, weak_or_array
+from tenferro.arrays.promotion.broadcast import cast, integers, stretch, weak_or_array
 from tenferro.arrays.registry import FUNCTIONS, covers
 from tenferro.primitives import DType, Shape, constant, float64
 

@@ -9,14 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.functions._integers import integers
 from tenferro.arrays.functions._known import elements, found_of, known, numpy_module
 from tenferro.arrays.functions.creation import zeros
 from tenferro.arrays.functions.indexing import getitem
 from tenferro.arrays.functions.structural import concatenate, ravel
 from tenferro.arrays.handle.array import Array, another_handle
 from tenferro.arrays.handle.convert import as_array
-from tenferro.arrays.promotion.broadcast import fitted, normalize_axes, normalize_axis
+from tenferro.arrays.promotion.broadcast import fitted, integers, normalize_axes, normalize_axis
 from tenferro.arrays.registry import covers
 
 _STATIC = "an index of Python or NumPy"

@@ -11,7 +11,6 @@ from operator import index
 from typing import Any
 
 from tenferro.arrays.errors import UnsupportedFunctionError, at_user_line
-from tenferro.arrays.functions._integers import is_sequence
 from tenferro.arrays.functions._known import elements
 from tenferro.arrays.functions.indexing import getitem
 from tenferro.arrays.functions.ranges import arange
@@ -19,7 +18,7 @@ from tenferro.arrays.functions.rearranging import flip
 from tenferro.arrays.functions.structural import concatenate
 from tenferro.arrays.handle.array import Array, another_handle
 from tenferro.arrays.handle.convert import as_array, asarray
-from tenferro.arrays.promotion.broadcast import cast, normalize_axis, stretch
+from tenferro.arrays.promotion.broadcast import cast, is_sequence, normalize_axis, stretch
 from tenferro.arrays.registry import FUNCTIONS, covers
 from tenferro.primitives import InvalidParameterError, float64
 from tenferro.primitives import structural as p

@@ -12,7 +12,6 @@ from typing import Any
 
 from tenferro.arrays.diagnosis.copy_warnings import view_of
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.functions._integers import integers
 from tenferro.arrays.functions._known import elements, found_of, known, numpy_module
 from tenferro.arrays.functions.broadcasting import at_least
 from tenferro.arrays.functions.structural import ravel, swapaxes
@@ -21,6 +20,7 @@ from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import (
     axis_error,
     cast,
+    integers,
     normalize_axes,
     normalize_axis,
     stretch,

@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from tenferro.arrays.errors import UnsupportedFunctionError, at_user_line
-from tenferro.arrays.functions._integers import integers
 from tenferro.arrays.functions.splitting import unstack
 from tenferro.arrays.functions.structural import ravel
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
-from tenferro.arrays.promotion.broadcast import cast, normalize_axis
+from tenferro.arrays.promotion.broadcast import cast, integers, normalize_axis
 from tenferro.arrays.registry import covers
 from tenferro.primitives import complex64, complex128, int64, iota
 from tenferro.primitives import sorting as p

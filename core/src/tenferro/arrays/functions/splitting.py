@@ -10,10 +10,9 @@ from typing import Any
 
 from tenferro.arrays.diagnosis.copy_warnings import view_of
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.functions._integers import integers, is_sequence
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
-from tenferro.arrays.promotion.broadcast import normalize_axis
+from tenferro.arrays.promotion.broadcast import integers, is_sequence, normalize_axis
 from tenferro.arrays.registry import covers
 from tenferro.primitives import Shape, Slice, bind, reshape
 

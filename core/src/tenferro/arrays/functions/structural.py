@@ -11,7 +11,6 @@ from typing import Any
 
 from tenferro.arrays.diagnosis.copy_warnings import view_of
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.functions._integers import integers
 from tenferro.arrays.functions._out import into
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
@@ -19,6 +18,7 @@ from tenferro.arrays.numpy_protocols.writing import check_cast
 from tenferro.arrays.promotion.broadcast import (
     axis_error,
     cast,
+    integers,
     normalize_axes,
     normalize_axis,
     reduced_axes,

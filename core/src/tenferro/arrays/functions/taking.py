@@ -12,7 +12,6 @@ from operator import index
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.functions._integers import integers
 from tenferro.arrays.functions._known import elements, found_of, known
 from tenferro.arrays.functions._out import into
 from tenferro.arrays.functions.indexing import getitem, integer_positions, moved_inside
@@ -26,6 +25,7 @@ from tenferro.arrays.handle.looks import true_positions
 from tenferro.arrays.promotion.broadcast import (
     broadcast_shapes,
     cast,
+    integers,
     normalize_axis,
     stretch,
     together,

@@ -7,6 +7,7 @@ the other operand unless its kind does not fit. Read next: ``functions/arithmeti
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any, TypeVar
 
 from tenferro.arrays.errors import at_user_line
@@ -331,6 +332,26 @@ def normalize_axis(axis: Any, ndim: int, function: str) -> int:
     if not -ndim <= found < ndim:
         raise axis_error(function, axis, ndim, "axis out of range")
     return int(found % ndim)
+
+
+def is_sequence(x: Any) -> bool:
+    """Return True for a list, a tuple, an iterator or an array of rank 1 or more."""
+    if type(x) in (tuple, list):
+        return True
+    return bool(getattr(x, "ndim", hasattr(x, "__len__") or hasattr(x, "__iter__")))
+
+
+def integers(given: Any) -> tuple[int, ...]:
+    """Return a shape, counts or axes, given as one integer or as several, as a tuple.
+
+    An array of rank 0 is one integer, as in NumPy: ``np.roll(x, np.argmax(x))``.
+
+    Raises TypeError: if an element is not an integer; ConcretizationError: if it is only traced.
+
+    >>> integers(3), integers([2, 3])
+    ((3,), (2, 3))
+    """
+    return tuple(map(index, given)) if is_sequence(given) else (index(given),)
 
 
 def axis_error(function: str, axis: Any, ndim: int, fact: str) -> Exception:
