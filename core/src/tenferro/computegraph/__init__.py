@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from tenferro._runtime import later
 from tenferro.computegraph._cache import CacheLimits, CacheStats, ProgramCache
+from tenferro.computegraph._canonical import canonical
 from tenferro.computegraph._compile import CompiledProgram, Instruction, compile_program, schedule
 from tenferro.computegraph._derive import (
     apply_operation,
@@ -61,7 +62,7 @@ from tenferro.computegraph._materialize import (
     narrowed,
 )
 from tenferro.computegraph._moved import moved as _moved
-from tenferro.computegraph._operation import Operation, canonical, infer
+from tenferro.computegraph._operation import Operation, infer
 from tenferro.computegraph._resolve import (
     InputDef,
     KeyView,

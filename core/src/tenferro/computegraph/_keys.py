@@ -20,9 +20,10 @@ from weakref import ref
 
 from tenferro._runtime.collector import STRIDE, watch_growth
 from tenferro._runtime.fork import after_fork_in_child
+from tenferro.computegraph._canonical import canonical
 from tenferro.computegraph._errors import GraphError
 from tenferro.computegraph._interning import HAS_GIL, VALUES, Users, enter, known
-from tenferro.computegraph._operation import Operation, canonical
+from tenferro.computegraph._operation import Operation
 from tenferro.computegraph._roles import PRIMARY, OperationRole
 
 # (operation, role, slot, *input keys), or (operation, role, slot, application) unless the operation

@@ -9,12 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
+from tenferro.computegraph._canonical import canonical
 from tenferro.computegraph._compile import from_instructions
 from tenferro.computegraph._errors import SerializationError
 from tenferro.computegraph._fragment import Fragment, fragment
 from tenferro.computegraph._graph import FlatNode, Graph, from_flat
 from tenferro.computegraph._materialize import from_rows
-from tenferro.computegraph._operation import Operation, canonical, infer
+from tenferro.computegraph._operation import Operation, infer
 from tenferro.computegraph._roles import PRIMARY, Linearized, OperationRole
 from tenferro.storage.flat import (
     FORMAT,

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, MutableMapping
 from typing import Any
 
+from tenferro.computegraph._canonical import canonical
 from tenferro.computegraph._errors import SerializationError
 from tenferro.computegraph._fragment import Fragment
-from tenferro.computegraph._operation import Operation, canonical
+from tenferro.computegraph._operation import Operation
 from tenferro.computegraph._roles import PRIMARY, Linearized, OperationRole
 from tenferro.storage.flat import (
     FORMAT,

@@ -14,7 +14,7 @@ from tenferro.arrays import Array
 from tenferro.arrays.errors import UnknownOperandError, at_user_line
 from tenferro.arrays.handle.convert import aval_of_operand, weak_kind
 from tenferro.arrays.handle.weak import class_of
-from tenferro.computegraph._operation import canonical
+from tenferro.computegraph._canonical import canonical
 from tenferro.primitives._aval import Aval
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.record import parameter_names

@@ -20,7 +20,7 @@ from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.convert import is_operand
-from tenferro.computegraph._operation import canonical
+from tenferro.computegraph._canonical import canonical
 from tenferro.primitives import ArgumentValueError
 from tenferro.transforms.recording.plain_trees import LEAF as LEAF
 from tenferro.transforms.recording.plain_trees import NAMESPACE, PlainSpec, split
