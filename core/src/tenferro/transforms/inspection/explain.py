@@ -246,7 +246,8 @@ def _who(table: LoweringTable, cls: type[TensorPrimitive]) -> str:
 def _rules(cls: type[TensorPrimitive]) -> str:
     """List the rules that the primitive's author wrote."""
     names = [n for n in dir(cls) if n.startswith(("jvp_", "transpose_")) and n != "jvp_input"]
-    names += [n for n in ("derivative", "batch", "decompose") if getattr(cls, n, None) is not None]
+    names += ["derivative", "batch", "decompose"]
+    names = [n for n in names if getattr(cls, n, None) is not None]
     return ", ".join(names) or "none: it cannot be differentiated or batched"
 
 
