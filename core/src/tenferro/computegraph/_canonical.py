@@ -44,7 +44,7 @@ def _of_class(cls: type, value: Any) -> object:
     parts: object
     if issubclass(cls, (float, complex)):
         parts = canonical(float(value) if issubclass(cls, float) else complex(value))
-    elif cls.__module__ == "numpy" and cls.__hash__:  # float32(-0.0), but no array
+    elif cls.__module__ == "numpy" and cls.__hash__ is not None:  # float32(-0.0), no array
         parts = repr(value)
     elif issubclass(cls, tuple):
         parts = canonical(tuple(value))
