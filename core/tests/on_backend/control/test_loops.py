@@ -163,3 +163,14 @@ def test_a_branch_of_numbers_may_compute_with_others(branch):
 
     for got, need in zip(tn.scan(step, 0.5, None, 5), written(np.float64(0.5)), strict=True):
         np.testing.assert_array_equal(got, need)
+
+
+def test_factors_of_a_step_keep_their_order():
+    """y·p/q·p/r with p·p beyond the largest number: the step is y, and so is its derivative"""
+
+    def step(y, p):
+        return y * p / (p * 1e100) * p / (p * 1e-100), None
+
+    rows = np.full((6, 4), 1e200)
+    slope = tn.jit(tn.grad(lambda x: np.sum(tn.scan(step, x, rows)[0])))(np.ones(4))
+    np.testing.assert_allclose(slope, np.ones(4), rtol=1e-14)

@@ -3,7 +3,8 @@
 The reverse loop of a recurrence multiplies its cotangent by one local derivative after the other,
 and adds what flows along different ways: ct·a·b/c + ct·d. What reads no carry is computed for all
 steps at once, and each step does one product, ct·(a·b/c + d). This is the order of forward mode;
-results agree to rounding, where nothing overflows. Only what is linear in a cotangent is reordered,
+factors keep their order, so that a·b does not overflow where a/c·b does not, and results agree to
+rounding. Only what is linear in a cotangent is reordered,
 never a value, and only in double precision. Read next: ``split.py``.
 """
 
@@ -30,11 +31,14 @@ _DOUBLE = frozenset(("float64", "complex128"))
 
 
 class Chain(NamedTuple):
-    """A value of a step: base · numerator / denominator, with a sign. All are slots; None is 1."""
+    """A value of a step: base · factor, or base / divisor, with a sign. All are slots; None is 1.
+
+    Not both: after a first factor each division is done in its place.
+    """
 
     base: int
-    numerator: int | None = None
-    denominator: int | None = None
+    factor: int | None = None
+    divisor: int | None = None
     is_negative: bool = False
 
 
@@ -141,32 +145,36 @@ class _Shorter:
             return Chain(first.base, self._emit(node.operation, factors, aval))
         if type(node.operation) is Neg:
             return first._replace(is_negative=not first.is_negative)
-        (factor,) = [i for i in node.inputs if not self._links.parts.varies(i)]
-        if type(node.operation) is Mul:
-            return first._replace(numerator=self._times(first.numerator, factor))
-        return first._replace(denominator=self._times(first.denominator, factor))
-
-    def _times(self, known: int | None, factor: int) -> int:
-        return factor if known is None else self._emit(Mul(), (known, factor), self._avals[factor])
+        (slot,) = [i for i in node.inputs if not self._links.parts.varies(i)]
+        _, factor, divisor, _ = first
+        if type(node.operation) is Div:
+            if factor is None:
+                known = slot if divisor is None else self._emit(Mul(), (divisor, slot), aval)
+                return first._replace(divisor=known)
+            return first._replace(factor=self._emit(Div(), (factor, slot), aval))
+        if divisor is not None:
+            return first._replace(factor=self._emit(Div(), (slot, divisor), aval), divisor=None)
+        known = slot if factor is None else self._emit(Mul(), (factor, slot), aval)
+        return first._replace(factor=known)
 
     def _factor(self, chain: Chain, aval: Aval) -> int:
         """Return the slot of what multiplies the base of a chain."""
-        _, above, below, is_negative = chain
-        if above is None:
-            above = self._emit(Constant(1.0, aval.dtype, aval.shape), (), aval)
-        if below is not None:
-            above = self._emit(Div(), (above, below), aval)
-        return self._emit(Neg(), (above,), aval) if is_negative else above
+        _, factor, divisor, is_negative = chain
+        if factor is None:
+            factor = self._emit(Constant(1.0, aval.dtype, aval.shape), (), aval)
+        if divisor is not None:
+            factor = self._emit(Div(), (factor, divisor), aval)
+        return self._emit(Neg(), (factor,), aval) if is_negative else factor
 
     def _product(self, chain: Chain, node: MaterializedNode) -> MaterializedNode:
         """Return the equation of a chain, which replaces its last one."""
-        base, above, below, is_negative = chain
+        base, _, divisor, is_negative = chain
         aval = self._avals[node.outputs[0]]
-        if above is not None or below is None:
+        if divisor is None:
             return node._replace(operation=Mul(), inputs=(base, self._factor(chain, aval)))
         if is_negative:
-            below = self._emit(Neg(), (below,), aval)
-        return node._replace(operation=Div(), inputs=(base, below))
+            divisor = self._emit(Neg(), (divisor,), aval)
+        return node._replace(operation=Div(), inputs=(base, divisor))
 
     def _emit(self, operation: Operation, inputs: tuple[int, ...], aval: Aval) -> int:
         """Return the slot of an equation, written once."""
