@@ -15,6 +15,7 @@ import numpy as np
 
 from tenferro.backend.extend import after_fork_in_child
 from tenferro_numpy.machine.fp_errors import restore, silence
+from tenferro_numpy.machine.kept_pages import MIN_KEPT_BYTES, large_memory
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -36,7 +37,8 @@ def new_array(
     size = prod(shape) * dtype.itemsize
     if size < _MIN_BYTES_TO_ALIGN:
         return np.empty(shape, dtype, order)
-    memory = np.empty(size + _LINE, np.uint8)
+    size += _LINE
+    memory = np.empty(size, np.uint8) if size < MIN_KEPT_BYTES else large_memory(size)
     start = -memory.__array_interface__["data"][0] % _LINE
     return np.ndarray(shape, dtype, memory, start, order=order)
 
