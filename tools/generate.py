@@ -52,7 +52,7 @@ EAGER = (
 #: Forms of methods, which have no public function.
 METHODS = {"getitem", "flatten"}
 #: Families of functions that only SciPy has, and the one of them that NumPy has, too.
-OF_SCIPY = ("special", "logsumexp")
+OF_SCIPY = ("bessel", "faddeeva", "logsumexp", "special")
 ALSO_OF_NUMPY = {"i0"}
 
 

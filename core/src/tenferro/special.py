@@ -15,6 +15,28 @@ from __future__ import annotations
 
 from tenferro.arrays.evaluation.results import publish_kinds as _publish_kinds
 from tenferro.arrays.functions.arithmetic import cbrt
+from tenferro.arrays.functions.bessel import (
+    i0,
+    i0e,
+    i1,
+    i1e,
+    iv,
+    ive,
+    j0,
+    j1,
+    jv,
+    k0,
+    k0e,
+    k1,
+    k1e,
+    kn,
+    kv,
+    kve,
+    y0,
+    y1,
+    yn,
+    yv,
+)
 from tenferro.arrays.functions.elementwise import erf, exp2, expm1, log1p
 from tenferro.arrays.functions.elementwise import logistic as expit
 from tenferro.arrays.functions.faddeeva import dawsn, erfi, voigt_profile, wofz
@@ -38,22 +60,7 @@ from tenferro.arrays.functions.special import (
     gammaln,
     gammasgn,
     huber,
-    i0,
-    i0e,
-    i1,
-    i1e,
-    iv,
-    ive,
-    j0,
-    j1,
-    jv,
-    k0,
-    k0e,
-    k1,
-    k1e,
     kl_div,
-    kv,
-    kve,
     log_expit,
     log_ndtr,
     loggamma,
@@ -67,16 +74,13 @@ from tenferro.arrays.functions.special import (
     rgamma,
     xlog1py,
     xlogy,
-    y0,
-    y1,
-    yv,
     zeta,
 )
 from tenferro.arrays.functions.trigonometric import sinc
 from tenferro.primitives._boundary import publish as _publish
 
 psi = digamma
-jn, kn, yn = jv, kv, yv
+jn = jv
 
 __all__ = [
     "beta",

@@ -25,6 +25,7 @@ from tenferro.tidu import (
     FlowInput,
     MissingRuleError,
     NotLinearError,
+    NotRulesError,
     Residual,
     RuleResultError,
     Rules,
@@ -103,6 +104,13 @@ def test_an_override_replaces_the_rule():
     assert numbers([dy], {x: 5, var("dx"): 3}) == [6]
     (dy,) = pushforward([y.key], [x.key], [var("dx")], space=Space)
     assert numbers([dy], {x: 0, var("dx"): 3}) == [3]
+
+
+@pytest.mark.parametrize("rules", [3, "a", [], [(Exp, Rules())], {Exp: None}, {"exp": Rules()}])
+def test_a_context_takes_a_mapping_from_classes_to_rules(rules):
+    with pytest.raises(NotRulesError, match=r"such as \{Sin: Rules") as error:
+        ADContext(rules)
+    assert error.value.rules is rules
 
 
 def test_a_rule_for_an_operation_of_a_stranger():

@@ -13,6 +13,7 @@ FAMILIES = {
         "multiply negative positive pow power reciprocal sign sqrt square subtract true_divide"
     ),
     "assignment": "__at_combine__ __at_factor__ __at_get__ __at_set__ __inplace__ __setitem__",
+    "bessel": "i0 i0e i1 i1e iv ive j0 j1 jn jv k0 k0e k1 k1e kn kv kve y0 y1 yn yv",
     "bitwise": (
         "bitwise_and bitwise_count bitwise_invert bitwise_left_shift bitwise_not bitwise_or "
         "bitwise_right_shift bitwise_xor gcd invert lcm left_shift right_shift"
@@ -92,9 +93,9 @@ FAMILIES = {
     "sorting": "argpartition argsort lexsort partition sort sort_complex",
     "special": (
         "_riemann_zeta _zeta beta betainc betaincc betaln digamma entr erfc erfcinv erfcx erfinv "
-        "exp10 exprel gamma gammainc gammaincc gammaln gammasgn huber i0 i0e i1 i1e iv ive j0 j1 "
-        "jn jv k0 k0e k1 k1e kl_div kn kv kve log_expit log_ndtr loggamma logit multigammaln ndtr "
-        "ndtri polygamma pseudo_huber psi rel_entr rgamma xlog1py xlogy y0 y1 yn yv zeta"
+        "exp10 exprel gamma gammainc gammaincc gammaln gammasgn huber kl_div log_expit log_ndtr "
+        "loggamma logit multigammaln ndtr ndtri polygamma pseudo_huber psi rel_entr rgamma xlog1py "
+        "xlogy zeta"
     ),
     "splitting": "array_split dsplit hsplit split unstack vsplit",
     "structural": (

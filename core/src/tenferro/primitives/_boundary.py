@@ -53,14 +53,21 @@ _SIGNATURE = r"[\w.<>]+\(\) (?=missing |takes |got )"
 
 
 def at_user_line(error: _E) -> _E:
-    """Return the error as one of tenferro, with a note that says where the user was."""
+    """Return the error as one of tenferro that says where the user was."""
     found: Any = error if isinstance(error, TenferroError) else _typed(error, None) or error
     if found is not error:
         _copy_notes(error, found)
+    _add_line(found)
+    return found  # type: ignore[no-any-return]
+
+
+def _add_line(error: Exception) -> None:
+    """Note the user's line, unless the text or a note says one."""
+    if _FROM in "\n".join((str(error), *getattr(error, "__notes__", ()))):
+        return
     line = source_text(caller())
     if line is not None:
-        found.add_note(_FROM + line)
-    return found  # type: ignore[no-any-return]
+        error.add_note(_FROM + line)
 
 
 def refusal(error: Exception, name: str, *, operator: bool = False) -> Any:
@@ -79,10 +86,7 @@ def refusal(error: Exception, name: str, *, operator: bool = False) -> Any:
     kept: Any = _of_tenferro(error, name, whole)
     if kept is None:
         return None
-    if _FROM not in "\n".join((str(kept), *getattr(kept, "__notes__", ()))):
-        line = source_text(caller())
-        if line is not None:
-            kept.add_note(_FROM + line)
+    _add_line(kept)
     if not _passes(below, _EVALUATION):
         _name(kept, name, operator)
     is_new = kept is not error  # it is raised here, which adds the frame of the boundary

@@ -12,6 +12,7 @@ from math import prod
 from typing import Any
 
 from tenferro.primitives._aval import Aval
+from tenferro.primitives._boundary import at_user_line
 from tenferro.primitives._errors import ShardingError
 
 Entry = str | tuple[str, ...] | None
@@ -31,8 +32,7 @@ class Mesh:
     axes: tuple[tuple[str, int], ...]
 
     def __init__(self, axes: Mapping[str, int] | Iterable[tuple[str, int]]) -> None:
-        pairs = tuple(axes.items()) if isinstance(axes, Mapping) else tuple(axes)
-        object.__setattr__(self, "axes", pairs)
+        object.__setattr__(self, "axes", _pairs(axes))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Mesh is immutable; cannot set {name!r}")
@@ -65,20 +65,35 @@ class Mesh:
         return f"Mesh({', '.join(f'{name}={count}' for name, count in self.axes)})"
 
 
-def made_mesh(axes: object) -> Mesh:
-    """Return the mesh of a mapping from axes to numbers of devices.
+_NO_MAPPING = "a mesh is a mapping from names of axes to numbers of devices"
+_NO_NAMES = "axes are named by words"
 
-    Raises ShardingError: if it is not such a mapping.
+
+def _pairs(axes: object) -> tuple[tuple[str, int], ...]:
+    """Return the axes with their numbers of devices, of a mapping or of pairs.
+
+    Raises ShardingError: if they are neither, a name is not a string, or a number is not positive.
     """
-    fact = ""
-    if not isinstance(axes, Mapping) or not axes:
-        fact = "a mesh is a mapping from names of axes to numbers of devices"
-    elif not all([isinstance(name, str) and name.isidentifier() for name in axes]):
-        fact = "axes are named by words"
-    elif not all([type(count) is int and count > 0 for count in axes.values()]):
-        fact = "an axis has a number of devices, which is at least 1"
-    if not isinstance(axes, Mapping) or fact:
-        raise ShardingError.of(
+    try:
+        pairs = tuple([(name, count) for name, count in _items(axes)])
+    except (TypeError, ValueError):
+        raise _refused(axes, _NO_MAPPING) from None
+    if not all([isinstance(name, str) for name, _ in pairs]):
+        raise _refused(axes, _NO_NAMES)
+    if len(dict(pairs)) < len(pairs):
+        raise _refused(axes, "each axis has a name of its own")
+    if not all([type(count) is int and count > 0 for _, count in pairs]):
+        raise _refused(axes, "an axis has a number of devices, which is at least 1")
+    return pairs
+
+
+def _items(axes: Any) -> Iterable[Any]:
+    return axes.items() if isinstance(axes, Mapping) else axes
+
+
+def _refused(axes: object, fact: str) -> ShardingError:
+    return at_user_line(
+        ShardingError.of(
             "mesh",
             fact,
             got=repr(axes)[:80],
@@ -87,7 +102,20 @@ def made_mesh(axes: object) -> Mesh:
             spec=None,
             dimension=None,
         )
-    return Mesh(axes)
+    )
+
+
+def made_mesh(axes: object) -> Mesh:
+    """Return the mesh of a mapping from axes to numbers of devices.
+
+    Raises ShardingError: if it is not such a mapping.
+    """
+    if not isinstance(axes, Mapping) or not axes:
+        raise _refused(axes, _NO_MAPPING)
+    mesh = Mesh(axes)
+    if not all([name.isidentifier() for name in mesh.names]):
+        raise _refused(axes, _NO_NAMES)
+    return mesh
 
 
 class ShardingSpec:

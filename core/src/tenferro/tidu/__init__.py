@@ -21,6 +21,7 @@ from tenferro.tidu._errors import (
     MissingRuleError,
     MixedFlowError,
     NotLinearError,
+    NotRulesError,
     RuleResultError,
 )
 from tenferro.tidu._flow_names import FlowNames, name_images, naming_flows
@@ -76,12 +77,12 @@ else:
 __all__ = [
     "NO_FLOW", "NO_TANGENT", "ADContext", "DifferentiationError", "DuplicateWrtError", "Flow",
     "FlowInput", "FlowNames", "LinearInput", "LinearSpace", "Linearization", "LinearizedGraph",
-    "MissingRuleError", "MixedFlowError", "NoTangent", "NotLinearError", "Pin", "Primitive",
-    "Residual", "RuleBuilder", "RuleResultError", "Rules", "Seed", "Sweep", "SweepId", "Trace",
-    "Value", "cotangent_leaf", "emit", "emit_one", "flow_of", "fresh_id", "in_rule", "is_kept",
-    "is_pin", "joint_flow", "linear_map", "linear_transpose", "linearize", "linearize_keys",
-    "missing_rule", "name_images", "naming_flows", "pin", "pinned_leaf", "pullback", "pushforward",
-    "tangent_leaf",
+    "MissingRuleError", "MixedFlowError", "NoTangent", "NotLinearError", "NotRulesError", "Pin",
+    "Primitive", "Residual", "RuleBuilder", "RuleResultError", "Rules", "Seed", "Sweep", "SweepId",
+    "Trace", "Value", "cotangent_leaf", "emit", "emit_one", "flow_of", "fresh_id", "in_rule",
+    "is_kept", "is_pin", "joint_flow", "linear_map", "linear_transpose", "linearize",
+    "linearize_keys", "missing_rule", "name_images", "naming_flows", "pin", "pinned_leaf",
+    "pullback", "pushforward", "tangent_leaf",
 ]
 # end generated
 # fmt: on

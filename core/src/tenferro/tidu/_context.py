@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import Operation
+from tenferro.tidu._errors import NotRulesError
 from tenferro.tidu._primitive import missing_rule
 from tenferro.tidu._value import FlowInput, Residual, Value
 
@@ -44,7 +45,7 @@ class ADContext:
     __slots__ = ("_rules", "extras")
 
     def __init__(self, rules: Mapping[type[Operation], Rules] | None = None, **extras: Any) -> None:
-        self._rules = dict(rules or {})
+        self._rules = {} if rules is None else _checked(rules)
         self.extras = extras
 
     def jvp(self, operation: Operation) -> Callable[..., Sequence[Value | None]]:
@@ -67,6 +68,23 @@ class ADContext:
         if method is None:
             raise missing_rule(operation, rule)
         return method
+
+
+def _checked(rules: object) -> dict[type[Operation], Rules]:
+    """Return a copy of the rules.
+
+    Raises NotRulesError: if they are not a mapping from classes to ``Rules``.
+    """
+    if isinstance(rules, Mapping):
+        pairs = rules.items()
+        if all([isinstance(cls, type) and isinstance(own, Rules) for cls, own in pairs]):
+            return dict(rules)
+    raise NotRulesError(
+        "ADContext: rules are a mapping from classes of operations to Rules\n"
+        f"  got        {rules!r:.60}\n"
+        "  need       such as {Sin: Rules(jvp=..., transpose=...)}",
+        rules=rules,
+    )
 
 
 EMPTY_CONTEXT = ADContext()

@@ -16,6 +16,10 @@ class MissingRuleError(DifferentiationError, TypeError):
     """Report a primitive without a rule. Fields: ``primitive``, ``rule``, ``provider``."""
 
 
+class NotRulesError(DifferentiationError, TypeError):
+    """Report what a context takes for no rules. Field: ``rules``."""
+
+
 class NotLinearError(DifferentiationError, ValueError):
     """Report a rule that is not linear in its flow.
 

@@ -8,11 +8,15 @@ from tenferro.arrays.errors import SparseResultError as SparseResultError
 from tenferro.arrays.errors import at_user_line
 from tenferro.backend.select import check_backend
 from tenferro.computegraph import TenferroError
+from tenferro.tidu import ADContext
 
 
-def check_function(function: Any, transform: str, backend: Any = None) -> None:
-    """Raise TypeError, at the user's line, for anything but a function, or a backend."""
+def check_function(function: Any, transform: str, backend: Any = None, context: Any = None) -> None:
+    """Raise TypeError, at the user's line, for anything but a function, a backend or a context."""
     check_backend(backend, transform)
+    if context is not None and not isinstance(context, ADContext):
+        text = f"{transform}: `context` is an ADContext, not {context!r:.60}"
+        raise at_user_line(TypeError(text))
     if callable(function):
         return
     hint = ""

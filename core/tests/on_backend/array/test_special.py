@@ -1,5 +1,7 @@
 """The functions of scipy.special on arrays: dispatch, derivatives, edges."""
 
+import inspect
+
 import mpmath
 import numpy as np
 import pytest
@@ -30,6 +32,45 @@ def operands(name):
     if name in ORDERED:
         return ORDERED[name]
     return (X, Y, Z)[: getattr(scipy_special, name).nin]
+
+
+#: Parameters as SciPy documents them; its ufuncs take them by position alone.
+PARAMETERS = {
+    "x": "cbrt dawsn entr erf erfc erfcx exp10 exp2 expit expm1 exprel gammaln gammasgn i0 i0e i1 "
+    "i1e j0 j1 k0 k0e k1 k1e log1p log_expit log_ndtr logit ndtr sinc y0 y1",
+    "y": "erfcinv erfinv",
+    "z": "digamma erfi gamma loggamma psi rgamma wofz",
+    "p": "ndtri",
+    "a b": "beta betaln",
+    "a b x": "betainc betaincc",
+    "a x": "gammainc gammaincc",
+    "a d": "multigammaln",
+    "delta r": "huber pseudo_huber",
+    "n x": "kn polygamma yn",
+    "v z": "iv ive jn jv kv kve yv",
+    "x q": "zeta",
+    "x y": "kl_div rel_entr xlog1py xlogy",
+    "x sigma gamma": "voigt_profile",
+    "x axis": "log_softmax softmax",
+    "a axis b keepdims return_sign": "logsumexp",
+}
+NAMED = [(name, row) for row, names in PARAMETERS.items() for name in names.split()]
+
+
+def test_each_function_has_its_row_of_parameters():
+    assert sorted(name for name, _ in NAMED) == sorted(tn.special.__all__)
+
+
+@pytest.mark.parametrize("name, row", NAMED)
+def test_parameters_have_the_names_that_scipy_documents(name, row):
+    """signature(f) = SciPy's documentation, and f(a=…, x=…) = f(…, …)"""
+    function = getattr(tn.special, name)
+    found = inspect.signature(function).parameters
+    assert list(found) == row.split()
+    needed = [key for key, parameter in found.items() if parameter.default is parameter.empty]
+    values = ORDERED.get(name) or (2, X + 2) if needed[0] in "nv" else (X + 2, 2, Z)
+    named = dict(zip(needed, values, strict=False))
+    np.testing.assert_array_equal(function(**named), function(*named.values()))
 
 
 def arrays(values):

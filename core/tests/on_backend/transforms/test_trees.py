@@ -386,3 +386,48 @@ def test_a_tree_too_deep_is_refused_and_a_long_one_is_not(container):
             transform(lambda tree: 1.0)(deep)
     many = {str(i): [float(i)] for i in range(4000)}
     assert float(tn.jit(lambda tree: tree["3999"][0] * 2)(many)) == 7998.0
+
+
+KEYS = [1, True, 1.0, 1 + 0j, np.float32(1)]  # equal, and with one hash
+CALLS = {
+    "jit": lambda f: tn.jit(f),
+    "vmap": lambda f: tn.jit(tn.vmap(f)),
+    "custom_jvp": lambda f: _with_rule(tn.custom_jvp(f)),
+    "checkpoint": lambda f: tn.jit(tn.checkpoint(f)),
+}
+
+
+def _with_rule(f):
+    f.defjvp(lambda primals, tangents: (f(*primals), f(*tangents)))
+    return f
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("tree", [lambda k, x: {k: x}, lambda k, x: {"a": {k: None}, "b": [x]}])
+def test_keys_that_are_equal_and_differ_have_programs_of_their_own(call, tree):
+    """A function that reads a key k computes with this k, and not with an equal one before it"""
+
+    def by_key(d):
+        ((key, _),) = d.items() if "b" not in d else d["a"].items()
+        x = d[key] if "b" not in d else d["b"][0]
+        return x * key
+
+    f, x = CALLS[call](by_key), np.arange(3)
+    for key in KEYS:
+        got, want = np.asarray(f(tree(key, x))), np.asarray(tn.asarray(x) * key)
+        assert got.dtype == want.dtype, key
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_dictionary_comes_back_with_its_own_keys(key):
+    f = tn.jit(lambda d: d)
+    f({1: X})
+    ((got, _),) = f({key: X}).items()
+    assert type(got) is type(key)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_tangent_may_have_an_equal_key(key):
+    y, dy = tn.jvp(lambda d: d[1] * 2, ({1: X},), ({key: X},))
+    np.testing.assert_array_equal(dy, y)

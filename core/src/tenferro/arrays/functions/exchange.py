@@ -44,7 +44,10 @@ def to_dlpack(x: Array, **keywords: Any) -> Any:
     operand = _operand(x, "conversion by DLPack")
     if not hasattr(operand, "__dlpack__") or not hasattr(operand, "shape") or not x.ndim:
         operand = x.__array__() if not hasattr(operand, "devices") else operand
-    return operand.__dlpack__(**{k: v for k, v in keywords.items() if v is not None})
+    try:
+        return operand.__dlpack__(**{k: v for k, v in keywords.items() if v is not None})
+    except RuntimeError as error:  # such as a stream of a device where there is none
+        raise at_user_line(BufferError(f"__dlpack__: {error}")) from None
 
 
 @covers("__dlpack_device__")

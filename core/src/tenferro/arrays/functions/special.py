@@ -2,178 +2,170 @@
 
 SciPy's ufuncs find them by name, so that a program that calls ``scipy.special`` is differentiable
 as it stands. As there, integers of at most 16 bits become float32 and longer ones float64; half
-floats stay half floats. Read next: ``faddeeva.py``.
+floats stay half floats. Read next: ``bessel.py``, ``faddeeva.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import floor as floor_of
-from math import isfinite, pi
 from math import log as ln
+from math import pi
 from typing import Any
 
-from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions._factories import filled, zeros
-from tenferro.arrays.functions._known import parameter
+from tenferro.arrays.functions._special_operands import real_operands, whole_order
 from tenferro.arrays.functions.faddeeva import complex_erfcx
 from tenferro.arrays.handle.array import Array
-from tenferro.arrays.handle.convert import as_array
-from tenferro.arrays.promotion.broadcast import cast, together
 from tenferro.arrays.registry import covers
+from tenferro.primitives import arithmetic as ar
 from tenferro.primitives import (
-    DType,
-    InvalidParameterError,
-    bessel,
-    cylinder,
     elementwise,
     faddeeva,
-    float32,
-    float64,
     gammas,
     incomplete,
     logarithms,
     normal,
     trigonometric,
 )
-from tenferro.primitives import arithmetic as ar
 from tenferro.primitives import special as p
 from tenferro.primitives.comparison import eq, ge, gt, le, logical_and, logical_or, lt, ne, select
 from tenferro.primitives.rounding import floor
 
 
-def _real(function: str, *xs: Any) -> list[Array]:
-    """Return the operands in one shape and one floating dtype, the one that SciPy uses."""
-    found = together(function, *xs)
-    dtype = found[0].dtype
-    if not dtype.is_inexact:
-        kinds = [as_array(x).dtype for x in xs if not isinstance(x, (bool, int, float))]
-        dtype = _loop(kinds or [dtype])
-    return [cast(x, dtype) for x in found]
-
-
-def _loop(kinds: list[DType]) -> DType:
-    small = all(kind.is_bool or kind.bits <= 16 for kind in kinds)
-    return float32 if small else float64
-
-
-def _ufunc(name: str, primitive: Callable[..., Array], doc: str, count: int = 1) -> Any:
-    """Make a public elementwise function of one to three arrays."""
-
-    def one(x: Any) -> Array:
-        return primitive(*_real(name, x))
-
-    def two(x: Any, y: Any) -> Array:
-        return primitive(*_real(name, x, y))
-
-    def three(x: Any, y: Any, z: Any) -> Array:
-        return primitive(*_real(name, x, y, z))
-
-    function: Any = (one, two, three)[count - 1]
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    return covers(name, ufunc=True)(function)
-
-
 @covers("erfc", ufunc=True)
 def erfc(x: Any) -> Array:
     """Compute 1 − erf(x) of a real or complex x, accurately where it is small."""
-    (found,) = _real("erfc", x)
+    (found,) = real_operands("erfc", x)
     return faddeeva.complex_erfc(found) if found.dtype.is_complex else p.erfc(found)
 
 
 @covers("erfcx", ufunc=True)
 def erfcx(x: Any) -> Array:
     """Compute the scaled function exp(x²) erfc(x) of a real or complex x."""
-    (found,) = _real("erfcx", x)
+    (found,) = real_operands("erfcx", x)
     return complex_erfcx(found) if found.dtype.is_complex else normal.erfcx(found)
 
 
-erfinv = _ufunc("erfinv", p.erfinv, "Compute the inverse of erf.")
-erfcinv = _ufunc("erfcinv", normal.erfcinv, "Compute the inverse of erfc.")
-gammaln = _ufunc("gammaln", p.lgamma, "Compute the logarithm of |Γ(x)|.")
-gamma = _ufunc("gamma", gammas.gamma, "Compute the gamma function.")
-betaln = _ufunc("betaln", gammas.betaln, "Compute the logarithm of |B(a, b)|.", 2)
-gammainc = _ufunc(
-    "gammainc",
-    incomplete.gammainc,
-    "Compute the regularized lower incomplete gamma function P(a, x).",
-    2,
-)
-gammaincc = _ufunc(
-    "gammaincc",
-    incomplete.gammaincc,
-    "Compute the regularized upper incomplete gamma function Q(a, x) = 1 − P(a, x).",
-    2,
-)
-betainc = _ufunc(
-    "betainc", incomplete.betainc, "Compute the regularized incomplete beta function I_x(a, b).", 3
-)
-betaincc = _ufunc(
-    "betaincc",
-    incomplete.betaincc,
-    "Compute the complement 1 − I_x(a, b) of the incomplete beta function.",
-    3,
-)
-ndtr = _ufunc(
-    "ndtr",
-    normal.ndtr,
-    "Compute the cumulative distribution function of the standard normal distribution.",
-)
-log_ndtr = _ufunc("log_ndtr", normal.log_ndtr, "Compute ln Φ(x), also where Φ(x) underflows.")
-ndtri = _ufunc("ndtri", normal.ndtri, "Compute the inverse of ndtr.")
-xlogy = _ufunc("xlogy", logarithms.xlogy, "Compute x ln y, and 0 where x = 0.", 2)
-xlog1py = _ufunc("xlog1py", logarithms.xlog1py, "Compute x ln(1 + y), and 0 where x = 0.", 2)
-logit = _ufunc("logit", logarithms.logit, "Compute ln(x / (1 − x)).")
-exprel = _ufunc("exprel", logarithms.exprel, "Compute (exp(x) − 1) / x, and 1 at 0.")
-i0e = _ufunc("i0e", lambda x: bessel.bessel_ie(0, x), "Compute exp(−|x|) I₀(x).")
-i1e = _ufunc("i1e", lambda x: bessel.bessel_ie(1, x), "Compute exp(−|x|) I₁(x).")
-j0 = _ufunc("j0", lambda x: cylinder.bessel_j(0, x), "Compute the Bessel function J₀(x).")
-j1 = _ufunc("j1", lambda x: cylinder.bessel_j(1, x), "Compute the Bessel function J₁(x).")
-y0 = _ufunc("y0", lambda x: cylinder.bessel_y(0, x), "Compute the Bessel function Y₀(x).")
-y1 = _ufunc("y1", lambda x: cylinder.bessel_y(1, x), "Compute the Bessel function Y₁(x).")
-k0 = _ufunc("k0", lambda x: bessel.bessel_k(0, x), "Compute the modified Bessel function K₀(x).")
-k1 = _ufunc("k1", lambda x: bessel.bessel_k(1, x), "Compute the modified Bessel function K₁(x).")
-k0e = _ufunc("k0e", lambda x: bessel.bessel_ke(0, x), "Compute exp(x) K₀(x).")
-k1e = _ufunc("k1e", lambda x: bessel.bessel_ke(1, x), "Compute exp(x) K₁(x).")
-i1 = _ufunc("i1", lambda x: bessel.bessel_i(1, x), "Compute the modified Bessel function I₁(x).")
+@covers("erfinv", ufunc=True)
+def erfinv(y: Any) -> Array:
+    """Compute the inverse of erf: the x with erf(x) = y."""
+    return p.erfinv(*real_operands("erfinv", y))
 
 
-@covers("i0", ufunc=True)
-def i0(x: Any) -> Array:
-    """Compute the modified Bessel function I₀ elementwise, in the dtypes of ``np.i0``.
+@covers("erfcinv", ufunc=True)
+def erfcinv(y: Any) -> Array:
+    """Compute the inverse of erfc: the x with erfc(x) = y."""
+    return normal.erfcinv(*real_operands("erfcinv", y))
 
-    >>> float(i0(0.0))
-    1.0
-    """
-    found = as_array(x)
-    return bessel.bessel_i(0, found if found.dtype.is_inexact else cast(found, float64))
+
+@covers("gammaln", ufunc=True)
+def gammaln(x: Any) -> Array:
+    """Compute the logarithm of |Γ(x)|."""
+    return p.lgamma(*real_operands("gammaln", x))
+
+
+@covers("gamma", ufunc=True)
+def gamma(z: Any) -> Array:
+    """Compute the gamma function Γ(z) of a real z."""
+    return gammas.gamma(*real_operands("gamma", z))
+
+
+@covers("betaln", ufunc=True)
+def betaln(a: Any, b: Any) -> Array:
+    """Compute the logarithm of |B(a, b)|."""
+    return gammas.betaln(*real_operands("betaln", a, b))
+
+
+@covers("gammainc", ufunc=True)
+def gammainc(a: Any, x: Any) -> Array:
+    """Compute the regularized lower incomplete gamma function P(a, x)."""
+    return incomplete.gammainc(*real_operands("gammainc", a, x))
+
+
+@covers("gammaincc", ufunc=True)
+def gammaincc(a: Any, x: Any) -> Array:
+    """Compute the regularized upper incomplete gamma function Q(a, x) = 1 − P(a, x)."""
+    return incomplete.gammaincc(*real_operands("gammaincc", a, x))
+
+
+@covers("betainc", ufunc=True)
+def betainc(a: Any, b: Any, x: Any) -> Array:
+    """Compute the regularized incomplete beta function I_x(a, b)."""
+    return incomplete.betainc(*real_operands("betainc", a, b, x))
+
+
+@covers("betaincc", ufunc=True)
+def betaincc(a: Any, b: Any, x: Any) -> Array:
+    """Compute the complement 1 − I_x(a, b) of the incomplete beta function."""
+    return incomplete.betaincc(*real_operands("betaincc", a, b, x))
+
+
+@covers("ndtr", ufunc=True)
+def ndtr(x: Any) -> Array:
+    """Compute the cumulative distribution function of the standard normal distribution."""
+    return normal.ndtr(*real_operands("ndtr", x))
+
+
+@covers("log_ndtr", ufunc=True)
+def log_ndtr(x: Any) -> Array:
+    """Compute ln Φ(x), also where Φ(x) underflows."""
+    return normal.log_ndtr(*real_operands("log_ndtr", x))
+
+
+@covers("ndtri", ufunc=True)
+def ndtri(p: Any) -> Array:
+    """Compute the inverse of ndtr: the x with Φ(x) = p."""
+    return normal.ndtri(*real_operands("ndtri", p))
+
+
+@covers("xlogy", ufunc=True)
+def xlogy(x: Any, y: Any) -> Array:
+    """Compute x ln y, and 0 where x = 0."""
+    return logarithms.xlogy(*real_operands("xlogy", x, y))
+
+
+@covers("xlog1py", ufunc=True)
+def xlog1py(x: Any, y: Any) -> Array:
+    """Compute x ln(1 + y), and 0 where x = 0."""
+    return logarithms.xlog1py(*real_operands("xlog1py", x, y))
+
+
+@covers("logit", ufunc=True)
+def logit(x: Any) -> Array:
+    """Compute ln(x / (1 − x))."""
+    return logarithms.logit(*real_operands("logit", x))
+
+
+@covers("exprel", ufunc=True)
+def exprel(x: Any) -> Array:
+    """Compute (exp(x) − 1) / x, and 1 at 0."""
+    (found,) = real_operands("exprel", x)
+    return logarithms.exprel(found)
 
 
 @covers("psi", "digamma", ufunc=True)
-def digamma(x: Any) -> Array:
-    """Compute the digamma function ψ(x), the logarithmic derivative of Γ."""
-    return p.digamma(*_real("digamma", x))
+def digamma(z: Any) -> Array:
+    """Compute the digamma function ψ(z), the logarithmic derivative of Γ, of a real z."""
+    return p.digamma(*real_operands("digamma", z))
 
 
 @covers("log_expit", ufunc=True)
 def log_expit(x: Any) -> Array:
     """Compute ln(1 / (1 + exp(−x))), without overflow."""
-    (found,) = _real("log_expit", x)
+    (found,) = real_operands("log_expit", x)
     return -elementwise.logaddexp(zeros(found), -found)
 
 
 @covers("exp10", ufunc=True)
 def exp10(x: Any) -> Array:
     """Compute 10 to the power x."""
-    (found,) = _real("exp10", x)
+    (found,) = real_operands("exp10", x)
     return ar.pow(filled(found, 10), found)
 
 
 @covers("loggamma", ufunc=True)
-def loggamma(x: Any) -> Array:
-    """Compute ln Γ(x) of a real x; NaN where Γ is negative or the logarithm would be complex."""
-    (found,) = _real("loggamma", x)
+def loggamma(z: Any) -> Array:
+    """Compute ln Γ(z) of a real z; NaN where Γ is negative or the logarithm would be complex."""
+    (found,) = real_operands("loggamma", z)
     outside = lt(found, zeros(found))
     inner = select(outside, filled(found, 1), found)
     return select(outside, filled(found, float("nan")), p.lgamma(inner))
@@ -182,7 +174,7 @@ def loggamma(x: Any) -> Array:
 @covers("gammasgn", ufunc=True)
 def gammasgn(x: Any) -> Array:
     """Return the sign of Γ(x). Its derivative is 0."""
-    (found,) = _real("gammasgn", x)
+    (found,) = real_operands("gammasgn", x)
     whole = floor(found)
     sign = 1 - 2 * (whole - 2 * floor(whole * 0.5))
     sign = select(eq(whole, found), filled(found, float("nan")), sign)
@@ -192,9 +184,9 @@ def gammasgn(x: Any) -> Array:
 
 
 @covers("rgamma", ufunc=True)
-def rgamma(x: Any) -> Array:
-    """Compute 1 / Γ(x), which is 0 at 0, -1, -2, … and has derivatives there."""
-    (found,) = _real("rgamma", x)
+def rgamma(z: Any) -> Array:
+    """Compute 1 / Γ(z) of a real z, which is 0 at 0, -1, -2, … and has derivatives there."""
+    (found,) = real_operands("rgamma", z)
     half, zero, one = filled(found, 0.5), zeros(found), filled(found, 1)
     is_low = logical_and(lt(found, half), gt(found, filled(found, -float("inf"))))
     low = select(is_low, found, zero)
@@ -217,7 +209,7 @@ def beta(a: Any, b: Any) -> Array:
 
     Where poles cancel, it is (-1)^b B(1 - a - b, b) for the positive one of the two, as in SciPy.
     """
-    x, y = _real("beta", a, b)
+    x, y = real_operands("beta", a, b)
     size = elementwise.exp(gammas.betaln(x, y))
     signs = gammasgn(x) * gammasgn(y) * gammasgn(x + y)
     high = ar.maximum(x, y)
@@ -230,7 +222,7 @@ def beta(a: Any, b: Any) -> Array:
 @covers("entr", ufunc=True)
 def entr(x: Any) -> Array:
     """Compute −x ln x: 0 at 0, where the derivative is inf, and −inf for negative x."""
-    (found,) = _real("entr", x)
+    (found,) = real_operands("entr", x)
     outside = lt(found, zeros(found))
     inner = select(outside, filled(found, 1), found)
     return select(outside, filled(found, -float("inf")), -logarithms.xlogy(inner, inner))
@@ -239,7 +231,7 @@ def entr(x: Any) -> Array:
 @covers("rel_entr", ufunc=True)
 def rel_entr(x: Any, y: Any) -> Array:
     """Compute x ln(x / y): 0 at x = 0 ≤ y, inf outside."""
-    a, b = _real("rel_entr", x, y)
+    a, b = real_operands("rel_entr", x, y)
     one = filled(a, 1)
     outside = _outside(a, b)
     endless = eq(a, filled(a, float("inf")))
@@ -262,7 +254,7 @@ def rel_entr(x: Any, y: Any) -> Array:
 @covers("kl_div", ufunc=True)
 def kl_div(x: Any, y: Any) -> Array:
     """Compute x ln(x / y) − x + y: y at x = 0 ≤ y, inf outside."""
-    a, b = _real("kl_div", x, y)
+    a, b = real_operands("kl_div", x, y)
     one, endless = filled(a, 1), filled(a, float("inf"))
     outside = _outside(a, b)
     left, right = select(outside, one, a), select(outside, one, b)
@@ -281,7 +273,7 @@ def _outside(a: Array, b: Array) -> Array:
 @covers("huber", ufunc=True)
 def huber(delta: Any, r: Any) -> Array:
     """Compute the Huber loss: r²/2 up to |r| = δ, δ (|r| − δ/2) beyond; inf for negative δ."""
-    bound, x = _real("huber", delta, r)
+    bound, x = real_operands("huber", delta, r)
     zero, size = zeros(x), ar.abs(x)
     outside, is_near = lt(bound, zero), le(size, bound)
     near, far = select(is_near, x, zero), select(is_near, zero, size)
@@ -293,7 +285,7 @@ def huber(delta: Any, r: Any) -> Array:
 @covers("pseudo_huber", ufunc=True)
 def pseudo_huber(delta: Any, r: Any) -> Array:
     """Compute δ² (√(1 + (r/δ)²) − 1) without cancellation near 0; inf for negative δ."""
-    bound, x = _real("pseudo_huber", delta, r)
+    bound, x = real_operands("pseudo_huber", delta, r)
     zero, one = zeros(x), filled(x, 1)
     outside, idle = lt(bound, zero), eq(bound, zero)
     is_near = le(ar.abs(x), bound)
@@ -317,33 +309,6 @@ def _either(*masks: Array) -> Array:
 # ---- of an order ---------------------------------------------------------------------------------
 
 
-def _order(function: str, n: Any, least: int = 0) -> int:
-    """Return an order as an integer that is known while tracing.
-
-    Raises InvalidParameterError: if it is not an integer, or too small.
-    """
-    number = parameter(n, function)
-    try:
-        order = int(number)
-    except (TypeError, ValueError, OverflowError):  # inf overflows
-        order = -1
-    if order < least or order != number:
-        raise _order_error(function, n, f"one integer >= {least}")
-    return order
-
-
-def _order_error(function: str, order: Any, need: str) -> Exception:
-    error = InvalidParameterError.of(
-        function,
-        "the order is a parameter without a derivative",
-        got=order,
-        need=need,
-        parameter="order",
-        value=order,
-    )
-    return at_user_line(error)
-
-
 @covers("polygamma")
 def polygamma(n: Any, x: Any) -> Array:
     """Compute the n-th derivative of the digamma function ψ, for one integer n.
@@ -351,68 +316,14 @@ def polygamma(n: Any, x: Any) -> Array:
     >>> polygamma(0, 1.0).shape
     ()
     """
-    return p.polygamma(_order("polygamma", n), *_real("polygamma", x))
-
-
-@covers("iv", ufunc=True)
-def iv(v: Any, z: Any) -> Array:
-    """Compute the modified Bessel function of the first kind, for one integer order."""
-    return bessel.bessel_i(_order("iv", v), *_real("iv", z))
-
-
-@covers("ive", ufunc=True)
-def ive(v: Any, z: Any) -> Array:
-    """Compute exp(−|z|) times ``iv``."""
-    return bessel.bessel_ie(_order("ive", v), *_real("ive", z))
-
-
-@covers("jv", "jn", ufunc=True)
-def jv(v: Any, z: Any) -> Array:
-    """Compute the Bessel function of the first kind, for one order: v >= 0, or an integer."""
-    order = _real_order("jv", v)
-    (found,) = _real("jv", z)
-    value = cylinder.bessel_j(abs(order), found)
-    return -value if order < 0 and order % 2 else value  # DLMF 10.4.1
-
-
-@covers("yv", "yn", ufunc=True)
-def yv(v: Any, z: Any) -> Array:
-    """Compute the Bessel function of the second kind, for one integer order v >= 0."""
-    return cylinder.bessel_y(_order("yv", v), *_real("yv", z))
-
-
-@covers("kv", "kn", ufunc=True)
-def kv(v: Any, z: Any) -> Array:
-    """Compute the modified Bessel function of the second kind, for one integer order v >= 0."""
-    return bessel.bessel_k(_order("kv", v), *_real("kv", z))
-
-
-@covers("kve", ufunc=True)
-def kve(v: Any, z: Any) -> Array:
-    """Compute exp(z) times ``kv``."""
-    return bessel.bessel_ke(_order("kve", v), *_real("kve", z))
-
-
-def _real_order(function: str, v: Any) -> float:
-    """Return an order that is known while tracing: a number >= 0, or a negative integer.
-
-    Raises InvalidParameterError: for anything else.
-    """
-    number = parameter(v, function)
-    try:
-        order = float("nan") if isinstance(number, str) else float(number)
-    except (TypeError, ValueError):
-        order = float("nan")
-    if not isfinite(order) or (order < 0 and order != floor_of(order)):
-        raise _order_error(function, v, "one number >= 0, or an integer")
-    return order
+    return p.polygamma(whole_order("polygamma", n), *real_operands("polygamma", x))
 
 
 @covers("multigammaln")
 def multigammaln(a: Any, d: Any) -> Array:
     """Compute the logarithm of the multivariate gamma function of dimension d."""
-    order = _order("multigammaln", d, 1)
-    (found,) = _real("multigammaln", a)
+    order = whole_order("multigammaln", d, 1)
+    (found,) = real_operands("multigammaln", a)
     total = filled(found, order * (order - 1) / 4 * ln(pi))
     for j in range(order):
         total = total + p.lgamma(found - j / 2)
@@ -423,7 +334,7 @@ def multigammaln(a: Any, d: Any) -> Array:
 @covers("_zeta", "_riemann_zeta", ufunc=True)
 def zeta(x: Any, q: Any = None) -> Array:
     """Compute the Hurwitz zeta function for x > 1; without q, the Riemann zeta function."""
-    return gammas.zeta(*_real("zeta", x, 1.0 if q is None else q))
+    return gammas.zeta(*real_operands("zeta", x, 1.0 if q is None else q))
 
 
 covers("zeta")(zeta)

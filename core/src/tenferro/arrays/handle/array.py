@@ -76,7 +76,8 @@ class Array(Handle):
                 if key.traces:
                     refuse_leaked(key)
         except AttributeError:
-            raise TypeError("make an Array with `tenferro.asarray(x)`") from None
+            text = "make an Array with `tenferro.asarray(x)`"
+            raise at_user_line(TypeError(text)) from None
         if key.depth > FLUSH_DEPTH and not is_traced(key):
             EVALUATE[1](key)
 
@@ -188,7 +189,12 @@ class Array(Handle):
         found = self._to_numpy("conversion to a NumPy array")
         if not self.ndim:
             found = found[...]  # NumPy wants an array of rank 0, not a scalar
-        return found if dtype is None else found.astype(dtype)
+        if dtype is None:
+            return found
+        try:
+            return found.astype(dtype)
+        except (TypeError, ValueError) as error:  # no dtype, or one of no numbers
+            raise at_user_line(error) from None
 
     # ---- looking ---------------------------------------------------------------------------------
 
@@ -267,6 +273,13 @@ class Array(Handle):
             if (error := refusal(error, "setitem", operator=True)) is not None:
                 raise error from None
             raise
+
+    def __delitem__(self, index: Any) -> None:
+        text = (
+            "elements of an array cannot be deleted\n"
+            "  need       a new array: `x = np.delete(x, index, axis)`, or a slice `x = x[1:]`"
+        )
+        raise at_user_line(ValueError(text))
 
     @property
     def at(self) -> At:

@@ -10,11 +10,12 @@ from importlib import import_module
 from typing import Any
 
 from tenferro.arrays.diagnosis.copy_warnings import tell_of_augmented
-from tenferro.arrays.errors import UnknownOperandError
+from tenferro.arrays.errors import UnknownOperandError, at_user_line
 from tenferro.arrays.handle import again
 from tenferro.arrays.handle.array import SCALARS, Array, a_handle_of_its_own
 from tenferro.arrays.handle.weak import WeakName, is_weak, stay_weak
 from tenferro.arrays.registry import FUNCTIONS
+from tenferro.primitives import ArgumentTypeError
 from tenferro.primitives._boundary import bounded, refusal
 
 METHODS = (
@@ -69,16 +70,23 @@ def _method(name: str, function: str) -> Callable[..., Any]:
     return method
 
 
-def _operator(name: str) -> Callable[[Any, Any], Any]:
-    shown = name.strip("_")
-
+def _recorder(name: str) -> Callable[[Any, Any], Any]:
     def record(self: Any, other: Any) -> Any:
         result = FUNCTIONS[name](self, other)
         if type(self.key.identity) is WeakName and _is_number(other):
             return stay_weak(result, self, name, self, other)
         return a_handle_of_its_own(result, (self,)) if result is self else result
 
-    def operator(self: Any, other: Any) -> Any:
+    return record
+
+
+def _operator(name: str) -> Callable[[Any, Any], Any]:
+    """Make an operator of two operands; Python gives a third one to ``pow(x, y, m)`` alone."""
+    shown, record = name.strip("_"), _recorder(name)
+
+    def operator(self: Any, other: Any, modulus: None = None) -> Any:
+        if modulus is not None:
+            raise _of_three()
         try:
             memo = self.key.memo
             if memo is None:
@@ -92,6 +100,17 @@ def _operator(name: str) -> Callable[[Any, Any], Any]:
             raise
 
     return operator
+
+
+def _of_three() -> ArgumentTypeError:
+    """Make the error for ``pow(x, y, m)``, which Python defines for integers."""
+    return at_user_line(
+        ArgumentTypeError(
+            "pow: arrays have no power modulo a number\n"
+            "  need       two operands: `np.remainder(x**y, m)`",
+            function="pow",
+        )
+    )
 
 
 def _of_other(error: Exception, name: str, x: Any, other: Any) -> Any:

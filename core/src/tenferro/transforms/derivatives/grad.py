@@ -142,7 +142,7 @@ def _gradient(
     context: ADContext | None,
 ) -> Callable[..., Any]:
     """Return the function that ``grad`` or ``value_and_grad`` returns."""
-    check_function(function, name, backend)
+    check_function(function, name, backend, context)
     chosen = choose(argnums, argnames)
     gives_value = name == "value_and_grad"
     compute = _computed(

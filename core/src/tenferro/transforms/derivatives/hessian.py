@@ -75,7 +75,7 @@ def hessian(
     >>> tn.trace(tn.hessian(lambda x: (x * x).sum()), tn.Aval((2,), "f64")).program.output_avals
     (f64[2,2],)
     """
-    check_function(function, "hessian", backend)
+    check_function(function, "hessian", backend, context)
     check_choices("hessian", compress, sparse)
     chosen = choose(argnums, argnames)
 

@@ -174,7 +174,7 @@ def _made(
     context: ADContext | None = None,
 ) -> Callable[..., Any]:
     """``jacobian`` under the name that the user called, which its errors carry."""
-    check_function(function, name, backend)
+    check_function(function, name, backend, context)
     if mode not in MODES:
         raise at_user_line(ValueError(f"{name}: mode is one of {MODES}, not {mode!r}"))
     check_choices(name, compress, sparse)

@@ -75,7 +75,7 @@ def jet(
     >>> tn.jet(lambda x: x**3, (2.0,), ((1.0, 0.0, 0.0),))
     (np.float64(8.0), [np.float64(12.0), np.float64(12.0), np.float64(6.0)])
     """
-    check_function(function, "jet", backend)
+    check_function(function, "jet", backend, context)
     primals, series = as_tuple(primals, "primals"), as_tuple(series, "series")
     with Loans() as loans:
         return _jet(function, primals, series, loans, backend, context)

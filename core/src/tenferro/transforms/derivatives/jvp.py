@@ -74,7 +74,7 @@ def jvp(
     >>> tn.jvp(lambda x: x * x, (3.0,), (1.0,))
     (np.float64(9.0), np.float64(6.0))
     """
-    check_function(function, "jvp", backend)
+    check_function(function, "jvp", backend, context)
     primals, tangents = as_tuple(primals, "primals"), as_tuple(tangents, "tangents")
     with Loans() as loans:
         return computed_jvp(

@@ -302,7 +302,7 @@ def linearize(
     >>> df(1.0)
     np.float64(6.0)
     """
-    check_function(function, "linearize")
+    check_function(function, "linearize", context=context)
     with Loans(keeps=True) as loans:
         recording = record(function, primals, {}, range(len(primals)), loans, has_aux)
         linearized = Linearized(recording, context, transposed=False)
@@ -346,7 +346,7 @@ def vjp(
     >>> pullback(1.0)
     (np.float64(5.0), np.float64(2.0))
     """
-    check_function(function, "vjp")
+    check_function(function, "vjp", context=context)
     with Loans(keeps=True) as loans:
         recording = record(function, primals, {}, range(len(primals)), loans, has_aux)
         linearized = Linearized(recording, context, transposed=True)

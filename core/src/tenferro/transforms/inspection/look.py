@@ -21,6 +21,7 @@ from tenferro.computegraph import (
     flatten,
 )
 from tenferro.computegraph._text import unique
+from tenferro.primitives import ArgumentTypeError
 from tenferro.primitives._source import source_text
 from tenferro.tidu import FlowNames, naming_flows
 from tenferro.transforms.errors import GraphTooLargeError, check_function
@@ -37,11 +38,10 @@ _ROWS = 1000  # lines of text in a notebook
 
 class GraphOf:
     """Graph of a function at some arguments, which can be printed and drawn.
-    A notebook shows the text in colours. For a large graph, ``graph[10:20]`` and
-    ``graph.around("%17")`` are parts of it with the same numbers.
 
-    A notebook shows the text in colours. ``graph[10:20]`` and ``graph.around("%17")`` are parts of
-    it, with the same numbers, for a graph that is too large to be looked at whole.
+    ``tenferro.trace`` and ``tenferro.graph_of`` make it. A notebook shows the text in colours. For
+    a large graph, ``graph[10:20]`` and ``graph.around("%17")`` are parts of it with the same
+    numbers.
 
     >>> import tenferro as tn
     >>> graph = tn.trace(tn.grad(lambda x: tn.sin(x) * x), tn.Aval((), "float64"))
@@ -61,6 +61,16 @@ class GraphOf:
         positions: Sequence[int] | None = None,
         labels: Mapping[int, str] | None = None,
     ) -> None:
+        given: object = graph
+        if not isinstance(given, MaterializedGraph):
+            error = ArgumentTypeError(
+                "GraphOf takes a materialized graph\n"
+                f"  got        {graph!r:.60}\n"
+                "  need       for a function `tenferro.trace(f, *args)`, for results "
+                "`tenferro.graph_of(y)`",
+                function="GraphOf",
+            )
+            raise at_user_line(error)
         self.graph = graph
         self.positions = range(len(graph)) if positions is None else positions
         self.labels = labels or {}

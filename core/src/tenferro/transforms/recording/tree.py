@@ -22,6 +22,7 @@ from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.convert import is_operand
 from tenferro.computegraph._canonical import canonical
 from tenferro.primitives import ArgumentValueError
+from tenferro.transforms.recording.keyed_trees import KeyedSpec, keyed
 from tenferro.transforms.recording.plain_trees import LEAF as LEAF
 from tenferro.transforms.recording.plain_trees import NAMESPACE, PlainSpec, split
 
@@ -161,7 +162,7 @@ def _flatten_by_optree(tree: Any) -> tuple[list[Any], Any]:
         leaves, spec = optree.tree_flatten(tree, namespace=NAMESPACE)
     if len(leaves) == 1 and leaves[0] is tree:  # a leaf that does not look like one from outside
         return leaves, LEAF
-    return leaves, spec
+    return leaves, keyed(spec)
 
 
 def flatten_arguments(args: list[Any], kwargs: dict[str, Any]) -> tuple[list[Any], Any]:
@@ -221,8 +222,10 @@ def unflatten(spec: Any, leaves: Sequence[Any]) -> Any:
 
 
 def same_structure(a: Any, b: Any) -> bool:
-    """Return True if two specs describe the same nesting."""
-    return bool(a is b or a == b)
+    """Return True if two specs describe the same nesting; keys are the same if they are equal."""
+    if a is b or a == b:
+        return True
+    return KeyedSpec in (type(a), type(b)) and bool(_of_optree(a) == _of_optree(b))
 
 
 def paths(tree: Any, base: str) -> list[str]:
@@ -245,7 +248,7 @@ def paths_in(spec: Any, base: str) -> Sequence[str]:
 
 
 def _paths_in(spec: Any, base: str) -> tuple[str, ...]:
-    return tuple([accessor.codify(base) for accessor in spec.accessors()])
+    return tuple([accessor.codify(base) for accessor in _of_optree(spec).accessors()])
 
 
 _kept_paths = lru_cache(maxsize=256)(_paths_in)
@@ -284,7 +287,7 @@ def children(spec: Any) -> list[Any]:
 
 
 def _of_optree(spec: Any) -> Any:
-    return spec.of_optree() if type(spec) is PlainSpec else spec
+    return spec.of_optree() if type(spec) in (PlainSpec, KeyedSpec) else spec
 
 
 def describe(spec: Any) -> str:
