@@ -8,27 +8,25 @@ import numpy as np
 import pytest
 
 from tenferro_numpy.machine import kept_pages
-from tenferro_numpy.machine.kept_pages import MIN_KEPT_BYTES, large_memory
+from tenferro_numpy.machine.kept_pages import MIN_KEPT_BYTES, PagePool, large_memory
 from tenferro_numpy.machine.threads import new_array
 
 pytestmark = pytest.mark.skipif(not hasattr(mmap, "MADV_FREE"), reason="no pages are kept")
 F64 = np.dtype(np.float64)
+MIB = 1 << 20
 
 
-@pytest.fixture(autouse=True)
-def nothing_kept():
-    kept_pages._kept.clear()
-    yield
-    kept_pages._kept.clear()
-    kept_pages._max_kept_bytes.cache_clear()
+@pytest.fixture
+def pool():
+    return PagePool()
 
 
 def address(x: np.ndarray) -> int:
     return x.__array_interface__["data"][0]
 
 
-def kept_bytes() -> list[int]:
-    return [len(pages) for pages in kept_pages._kept]
+def kept(pool: PagePool) -> list[int]:
+    return [len(pages) // MIB for pages in pool.kept]
 
 
 def test_a_large_array_takes_the_pages_of_one_that_is_gone():
@@ -38,52 +36,68 @@ def test_a_large_array_takes_the_pages_of_one_that_is_gone():
     assert address(new_array((MIN_KEPT_BYTES // 16, 2), F64)) == before
 
 
-def test_pages_belong_to_an_array_while_a_view_of_it_is_alive():
-    x = new_array((MIN_KEPT_BYTES // 8,), F64)
-    x[-1] = 3.0
+def test_arrays_that_libc_keeps_take_no_pages_of_their_own(monkeypatch):
+    monkeypatch.delattr("tenferro_numpy.machine.threads.large_memory")
+    new_array((MIN_KEPT_BYTES // 8 - 64,), F64)
+    with pytest.raises(NameError):
+        new_array((MIN_KEPT_BYTES // 8,), F64)
+
+
+def test_pages_belong_to_an_array_while_a_view_of_it_is_alive(pool):
+    x = large_memory(MIB, pool)
+    x[-1] = 3
     view = x[-1:]
     del x
-    y = new_array((MIN_KEPT_BYTES // 8,), F64)
-    y[:] = 0.0
+    y = large_memory(MIB, pool)
+    y[:] = 0
     assert not np.shares_memory(view, y)
-    assert view[0] == 3.0
+    assert view[0] == 3
 
 
-def test_arrays_that_libc_keeps_take_no_pages_of_their_own():
-    new_array((MIN_KEPT_BYTES // 8 - 64,), F64)
-    assert kept_bytes() == []
+@pytest.mark.parametrize(("mib", "left"), [(6, [8]), (7, []), (8, []), (9, [8])])
+def test_pages_serve_a_request_for_little_less(pool, mib, left):
+    held = [large_memory(64 * MIB, pool)]  # so that much may be kept
+    held.clear()
+    pool.kept.clear()
+    large_memory(8 * MIB, pool)
+    held.append(large_memory(mib * MIB, pool))
+    assert kept(pool) == left
+    assert len(held[0]) == mib * MIB
 
 
-@pytest.mark.parametrize("times", [0.5, 0.75, 1.5, 2.0])
-def test_pages_that_fit_badly_go_back_before_new_ones_are_taken(times):
-    size = 2 * MIN_KEPT_BYTES
-    large_memory(size)
-    assert kept_bytes() == [size]
-    held = large_memory(int(times * size))
-    assert kept_bytes() == []
-    assert len(held) == int(times * size)
-
-
-def test_the_oldest_pages_go_back_where_more_is_kept_than_the_limit(monkeypatch):
-    monkeypatch.setattr(kept_pages, "_max_kept_bytes", lambda: 2 * MIN_KEPT_BYTES)
-    held = [large_memory(MIN_KEPT_BYTES + i) for i in range(3)]
+def test_the_tightest_pages_are_taken(pool):
+    held = [large_memory(n * MIB, pool) for n in (10, 8, 9)]
     while held:
         held.pop(0)
-    assert kept_bytes() == [MIN_KEPT_BYTES + 2]
+    held.append(large_memory(8 * MIB, pool))
+    assert kept(pool) == [10, 9]
 
 
-def test_no_pages_are_kept_where_that_is_asked_for(monkeypatch):
+def test_little_more_is_kept_than_arrays_have_taken_at_once(pool):
+    """At most 16 MiB of arrays, so at most 18 MiB of pages; the smallest go back first."""
+    large_memory(16 * MIB, pool)
+    large_memory(2 * MIB, pool)
+    assert kept(pool) == [16, 2]
+    held = [large_memory(4 * MIB, pool)]
+    assert kept(pool) == []
+    held.clear()
+    assert kept(pool) == [4]
+    assert pool.used == 0
+
+
+def test_no_pages_are_kept_where_that_is_asked_for(pool, monkeypatch):
     monkeypatch.setenv("TENFERRO_NUMPY_KEEP_MEMORY", "0")
-    kept_pages._max_kept_bytes.cache_clear()
-    large_memory(MIN_KEPT_BYTES)
-    assert kept_bytes() == []
+    kept_pages._are_pages_kept.cache_clear()
+    large_memory(MIB, pool)
+    kept_pages._are_pages_kept.cache_clear()
+    assert kept(pool) == []
 
 
-def test_tracemalloc_counts_large_arrays():
-    large_memory(MIN_KEPT_BYTES)
+def test_tracemalloc_counts_large_arrays(pool):
+    large_memory(MIB, pool)
     tracemalloc.start()
     try:
-        held = large_memory(MIN_KEPT_BYTES)
+        held = large_memory(MIB, pool)
         assert tracemalloc.get_traced_memory()[0] >= held.nbytes
     finally:
         tracemalloc.stop()
@@ -91,14 +105,14 @@ def test_tracemalloc_counts_large_arrays():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_forked_child_writes_into_pages_of_its_own():
-    held = large_memory(MIN_KEPT_BYTES)
-    held[0] = 1
-    large_memory(MIN_KEPT_BYTES)
+def test_a_forked_child_writes_into_pages_of_its_own(pool):
+    held = [large_memory(MIB, pool), large_memory(MIB, pool)]
+    held.pop()[0] = 5
+    held[0][0] = 1
     child = os.fork()
     if not child:
-        held[0] = 2
-        os._exit(len(kept_pages._kept))
+        held[0][0] = 2
+        os._exit(len(pool.kept))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert held[0] == 1
-    assert kept_bytes() == [MIN_KEPT_BYTES]
+    assert held[0][0] == 1
+    assert kept(pool) == [1]

@@ -4,9 +4,9 @@ The C library maps an array of 32 MiB or more anew each time, and the first writ
 costs as much as several passes of arithmetic. Loops that store one row per step need such an array
 in every call. Here the pages outlive the array. The system is told that their contents are not
 needed (madvise(2), MADV_FREE): it takes them back when memory runs short, and until then the next
-array finds them. A request that no kept pages fit gives all of them back first, so that they never
-add to the peak of a program with other sizes. ``TENFERRO_NUMPY_KEEP_MEMORY=0`` keeps none, nor
-does a system without MADV_FREE.
+array finds them. Large arrays and kept pages together take at most an eighth more than the large
+arrays have once taken at the same time, so that a program with many sizes needs little more than
+without this. ``TENFERRO_NUMPY_KEEP_MEMORY=0`` keeps no pages, nor does a system without MADV_FREE.
 
 Read next: `machine/allocator.py`, which does the same for smaller arrays.
 """
@@ -16,68 +16,102 @@ from __future__ import annotations
 import mmap
 import os
 import sys
-from collections import deque
 from contextlib import suppress
 from functools import cache
+from threading import RLock
 from typing import Any
 
 import numpy as np
 
-from tenferro.backend.extend import after_fork_in_child
+from tenferro.backend.extend import renew_in_children
 
-__all__ = ["MIN_KEPT_BYTES", "large_memory"]
+__all__ = ["MIN_KEPT_BYTES", "PagePool", "large_memory"]
 
 MIN_KEPT_BYTES = 32 << 20  # from which glibc maps every array anew
 _MAX_UNUSED_PART = 4  # a request takes pages that exceed it by at most one part in so many
-_PART_OF_MEMORY = 8  # of the machine's memory, that is kept at most
+_SPARE_PART = 8  # pages beyond the peak that may be kept: one part of it in so many
 
 _MADV_FREE = getattr(mmap, "MADV_FREE", None)
 _MADV_HUGEPAGE = getattr(mmap, "MADV_HUGEPAGE", None)
-#: Pages that no array lies in. Only single calls of a deque touch it: an array may die in any
-#: thread, also while another takes pages.
-_kept: deque[mmap.mmap] = deque()
-after_fork_in_child(_kept.clear)
 
 
-class _Pages:
+class PagePool:
+    """The pages that no array lies in, and how many bytes lie in arrays, now and at most.
+
+    An array may die at any time and in any thread, also while this thread takes pages: the lock is
+    reentrant, and no loop over the kept pages runs while they change.
+    """
+
+    def __init__(self) -> None:
+        self.kept: list[mmap.mmap] = []
+        self.used = 0
+        self.peak = 0
+        self.lock = RLock()
+        renew_in_children(self)
+
+    def renew_after_fork(self) -> None:
+        """Forget the parent's kept pages, and its lock, which another thread may hold."""
+        self.kept = []
+        self.lock = RLock()
+
+    def take(self, size: int) -> mmap.mmap:
+        """Return pages for so many bytes: kept ones that fit, or new ones."""
+        with self.lock:
+            fits = size + size // _MAX_UNUSED_PART
+            found = min([p for p in self.kept if size <= len(p) <= fits], key=len, default=None)
+            if found is not None:
+                self.kept.remove(found)
+            self.used += size if found is None else len(found)
+            self.peak = max(self.peak, self.used)
+            self._shrink()
+        return _new(size) if found is None else found
+
+    def keep(self, pages: mmap.mmap) -> None:
+        """Keep the pages of an array that is gone."""
+        assert _MADV_FREE is not None
+        with self.lock:
+            self.used -= len(pages)
+            with suppress(OSError):  # a kernel that has no MADV_FREE: the pages go back
+                pages.madvise(_MADV_FREE)
+                self.kept.append(pages)
+            self._shrink()
+
+    def _shrink(self) -> None:
+        """Give kept pages back to the system, the smallest first, until the rest is allowed."""
+        allowed = self.peak + self.peak // _SPARE_PART - self.used
+        while self.kept and sum(map(len, [*self.kept])) > allowed:
+            self.kept.remove(min([*self.kept], key=len))
+
+
+class _Owner:
     """The owner of the pages of an array; it dies with the last array that lies in them."""
 
-    def __init__(self, pages: mmap.mmap) -> None:
-        self.pages = pages
-        address = np.frombuffer(pages, np.uint8).__array_interface__["data"][0]
+    def __init__(self, pool: PagePool, size: int) -> None:
+        self.pool = pool
+        self.pages = pool.take(size)
+        address = np.frombuffer(self.pages, np.uint8).__array_interface__["data"][0]
         self.__array_interface__ = {
-            "shape": (len(pages),), "typestr": "|u1", "data": (address, False), "version": 3,
+            "shape": (size,), "typestr": "|u1", "data": (address, False), "version": 3,
         }  # fmt: skip
 
     def __del__(self) -> None:
-        _keep(self.pages)
+        self.pool.keep(self.pages)
 
 
-def large_memory(size: int) -> np.ndarray[Any, Any]:
-    """Return at least ``size`` uninitialized bytes, in kept pages if some fit."""
-    if not _max_kept_bytes() or _is_counted():
+_pool = PagePool()
+
+
+def large_memory(size: int, pool: PagePool = _pool) -> np.ndarray[Any, Any]:
+    """Return ``size`` uninitialized bytes, in kept pages if some fit."""
+    if not _are_pages_kept() or _is_counted():
         return np.empty(size, np.uint8)
-    return np.asarray(_Pages(_taken(size) or _new(size)))
+    return np.asarray(_Owner(pool, size))
 
 
 def _is_counted() -> bool:
     """Return True while tracemalloc runs, which counts what NumPy allocates and no pages."""
     tracemalloc = sys.modules.get("tracemalloc")
     return tracemalloc is not None and tracemalloc.is_tracing()
-
-
-def _taken(size: int) -> mmap.mmap | None:
-    """Return kept pages for so many bytes; if none fit, give all back to the system."""
-    for _ in range(len(_kept)):
-        try:
-            pages = _kept.popleft()
-        except IndexError:  # another thread took them
-            break
-        if size <= len(pages) <= size + size // _MAX_UNUSED_PART:
-            return pages
-        _kept.append(pages)
-    _give_back(0)
-    return None
 
 
 def _new(size: int) -> mmap.mmap:
@@ -89,29 +123,7 @@ def _new(size: int) -> mmap.mmap:
     return pages
 
 
-def _keep(pages: mmap.mmap) -> None:
-    """Keep pages that no array lies in any more, within the limit."""
-    assert _MADV_FREE is not None
-    try:
-        pages.madvise(_MADV_FREE)
-    except OSError:  # a kernel that does not know it: they go back with their last reference
-        return
-    _kept.append(pages)
-    _give_back(_max_kept_bytes())
-
-
-def _give_back(limit: int) -> None:
-    """Give kept pages back to the system, the oldest first, until at most ``limit`` bytes stay."""
-    while sum(map(len, tuple(_kept))) > limit:
-        try:
-            _kept.popleft().close()
-        except IndexError:  # another thread took them
-            return
-
-
 @cache
-def _max_kept_bytes() -> int:
-    """Return the bytes that are kept at most; 0 where none shall be, or none can be."""
-    if _MADV_FREE is None or os.environ.get("TENFERRO_NUMPY_KEEP_MEMORY", "1") == "0":
-        return 0
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // _PART_OF_MEMORY
+def _are_pages_kept() -> bool:
+    """Return True if pages can be kept, and nobody asked for the contrary."""
+    return _MADV_FREE is not None and os.environ.get("TENFERRO_NUMPY_KEEP_MEMORY", "1") != "0"
