@@ -159,18 +159,20 @@ class Region:
         shape = self.shape
         if order:
             shape = (prod(shape),)
-            views = [x.reshape(-1, order=order) for x in views]
+            views = [x if x.ndim == 1 else x.reshape(-1, order=order) for x in views]
         division = self.divided(shape, self.elements, operands)
         return results + _Pass(self, shape, division, views, operands, flat=bool(order)).run()
 
     def _order(self, given: Sequence[Any]) -> Literal["", "C", "F"]:
         """Return the order in which all operands are contiguous; empty if there is none."""
-        whole = [x.flags for x in given if x.size != 1]
-        if any(x.size != 1 and x.shape != self.shape for x in given):
+        whole = [x for x in given if x.ndim and x.size != 1]
+        shape = self.shape
+        if any([x.shape != shape for x in whole]):
             return ""
-        if all(flags.c_contiguous for flags in whole):
+        flags = [x.flags for x in whole]
+        if all([one.c_contiguous for one in flags]):
             return "C"
-        return "F" if all(flags.f_contiguous for flags in whole) else ""
+        return "F" if all([one.f_contiguous for one in flags]) else ""
 
     def _places(self, operands: Sequence[Any], order: Literal["C", "F"]) -> list[Any]:
         """Return where the arrays are written: new memory, or that of a dead operand."""
@@ -212,7 +214,9 @@ class _Pass:
         self.operands = operands
         self.shape = shape
         self.division = division
-        self.views = [x if x.ndim in (0, len(shape)) else _aligned(x, len(shape)) for x in views]
+        rank = len(shape)
+        views = [x if x.ndim in (0, rank) else _aligned(x, rank) for x in views]
+        self.views = [(x, x.shape == shape) for x in views]
         self.folds = [
             folding(fold._replace(axes=(0,)) if flat else fold, shape, division.axis)
             for fold in region.folds
@@ -227,10 +231,10 @@ class _Pass:
 
     def chunk(self, tiles: Sequence[Tile]) -> list[list[Any]]:
         """Do these tiles; what each fold has found in them."""
-        region, axis, shape = self.region, self.division.axis, self.shape
+        region, axis = self.region, self.division.axis
         full = self.division.shape[0]
         scratch = region.scratch_of(self.division.shape)
-        views = [(x, x.shape == shape) for x in self.views]
+        views = self.views
         partials: list[list[Any]] = [[] for _ in self.folds]
         folds = list(zip(self.folds, partials, strict=True))
         for where, rows, moves in tiles:
@@ -266,7 +270,8 @@ def _constant(x: Any) -> Any:
     """Return an operand; one element of it if all elements share one address."""
     if not isinstance(x, np.ndarray):
         return np.asarray(x)
-    if x.ndim and x.size > 1 and not any(x.strides):
+    strides = x.strides
+    if strides and not strides[-1] and x.size > 1 and not any(strides):
         return x[(0,) * x.ndim]
     return x
 
