@@ -54,7 +54,7 @@ def test_pages_belong_to_an_array_while_a_view_of_it_is_alive(pool):
     assert view[0] == 3
 
 
-@pytest.mark.parametrize(("mib", "left"), [(6, [8]), (7, []), (8, []), (9, [8])])
+@pytest.mark.parametrize("mib, left", [(6, [8]), (7, []), (8, []), (9, [8])])
 def test_pages_serve_a_request_for_little_less(pool, mib, left):
     held = [large_memory(64 * MIB, pool)]  # so that much may be kept
     held.clear()

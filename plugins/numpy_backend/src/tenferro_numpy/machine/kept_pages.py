@@ -125,5 +125,5 @@ def _new(size: int) -> mmap.mmap:
 
 @cache
 def _are_pages_kept() -> bool:
-    """Return True if pages can be kept, and nobody asked for the contrary."""
+    """Return True if the system can keep pages and the environment does not forbid it."""
     return _MADV_FREE is not None and os.environ.get("TENFERRO_NUMPY_KEEP_MEMORY", "1") != "0"
