@@ -117,7 +117,7 @@ special.j1(x) | x = 0.0 | 0.5 | 0 | odd
 special.k0(x) | x = inf | 0 | 0 |
 special.erfinv(x) | x = 1.0 | inf | inf |
 special.ndtri(x) | x = 0.0 | inf | -inf |
-special.logit(x) | x = 0.0 | inf | | 1/(x (1 − x))
+special.logit(x) | x = 0.0 | inf | -inf | 1/(x (1 − x))
 special.entr(x) | x = 0.0 | inf | -inf | −ln x − 1
 special.entr(x) | x = -1.0 | 0 | 0 | the value is the constant −inf
 special.gammaln(x) | x = 0.0 | -inf | inf | ψ(x)
@@ -192,7 +192,12 @@ np.arccosh(x) | x = big | 1 / big | | no overflow on the way
 np.logaddexp(x, y) | x = big; y = big | 0.5, 0.5 | | no overflow on the way
 special.expit(x) | x = -80.0 | np.exp(-80.0) | | no cancellation
 special.log_expit(x) | x = 80.0 | np.exp(-80.0) | | no cancellation
-special.log_ndtr(x) | x = -(big**0.5) | big**0.5 | | no 0/0
+special.log_ndtr(x) | x = -(big**0.5) | big**0.5 | -1 | no 0/0
+special.log_ndtr(x) | x = -big | big | -1 | no underflow on the way
+special.logit(x) | x = big**-0.75 | big**0.75 | -inf | the true one overflows
+special.entr(x) | x = big**0.75 | -np.log(big**0.75) - 1 | -(big**-0.75) | no underflow on the way
+special.rel_entr(x, y) | x = big**0.75; y = big**0.75 | 1, -1 | big**-0.75 | no underflow on the way
+special.kl_div(x, y) | x = big**-0.75; y = big**-0.75 | 0, 0 | big**0.75 | no overflow on the way
 np.expm1(x) | x = -80.0 | np.exp(-80.0) | | no cancellation
 special.pseudo_huber(x, y) | x = 1e-20; y = 1.0 | 1, 1e-20 | | no overflow on the way
 np.sinc(x) | x = 1e-12 | -(pi**2) / 3 * 1e-12 | | no cancellation

@@ -133,6 +133,7 @@ REFERENCES: dict[str, Reference] = {
     "bessel_ke": _with(lambda params, x: mp.exp(x) * mp.besselk(params["order"], x)),
     "xlogy": elementwise(_xlogy),
     "xlog1py": elementwise(lambda x, y: _xlogy(x, 1 + y)),
+    "rel_entr": elementwise(lambda x, y: _xlogy(x, x / y)),
     "exprel": _with(_exprel),
     "reduce_logsumexp": _logsumexp,
     "softmax": _softmax,

@@ -1,4 +1,4 @@
-"""Samples of the logarithms family: xlogy xlog1py logit exprel.
+"""Samples of the logarithms family: xlogy xlog1py rel_entr logit exprel.
 
 Read `rows.py` for what the fields of a row mean.
 """
@@ -48,6 +48,19 @@ XLOG1PY = table(
     refuses="shapes no_integers no_complex",
     level=1, tol="special",
 )  # fmt: skip
+REL_ENTR = table(
+    "std::rel_entr",
+    *elementwise_rows(_positive, partial(grid, 0.5, 3), domain=Domain(low=0.0)),
+    Row(edge="nan", inputs=([nan, 1.0, nan, -1.0], [1.0, nan, nan, 1.0]), expected=[nan] * 4),
+    Row(edge="zero", inputs=([0.0, 0.0, 0.0], [2.0, inf, 0.0]), expected=[0.0] * 3),
+    Row(edge="ends", inputs=([1.0, inf, 2.0], [0.0, 1.0, inf]), expected=[inf, inf, -inf]),
+    Row(edge="near", inputs=([1.0, 3.0, 5.0], [1.0, 3 + 2.0**-20, 5 - 2.0**-10]), wrt=(0, 1),
+        order=2),
+    Row(edge="slope_at_zero", inputs=([0.0, 0.0], [2.0, 0.0]), expected=[0.0, 0.0], wrt=(1,),
+        order=1, smooth=False, tangents=([1.0, 1.0],), derivative=[0.0, 0.0], note="-x/y"),
+    refuses="shapes no_integers no_complex",
+    level=1, tol="special",
+)  # fmt: skip
 LOGIT = table(
     "std::logit",
     *elementwise_rows(partial(grid, 0.0625, 0.9375), domain=Domain(low=0.0, high=1.0)),
@@ -71,4 +84,4 @@ EXPREL = table(
     level=1, tol="special",
 )  # fmt: skip
 
-TABLES: tuple[Table, ...] = (XLOGY, XLOG1PY, LOGIT, EXPREL)
+TABLES: tuple[Table, ...] = (XLOGY, XLOG1PY, REL_ENTR, LOGIT, EXPREL)

@@ -13,7 +13,7 @@ from tenferro.primitives._checks import integers
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Elementwise, bind
 from tenferro.primitives.comparison import lt, select
-from tenferro.primitives.constants import zeros_like
+from tenferro.primitives.constants import full_like, zeros_like
 from tenferro.primitives.elementwise import exp
 
 __all__ = [
@@ -55,7 +55,11 @@ class LogNdtr(Elementwise):
         zero = zeros_like(x)
         is_low = lt(x, zero)
         low, high = select(is_low, x, zero), select(is_low, zero, x)
-        tail = sqrt(2 / pi) / erfcx(low * (-1 / sqrt(2)))
+        # Higher derivatives of a quotient of erfcx would cancel far out, and underflow.
+        is_far = lt(x, full_like(x, -128))
+        near, far = select(is_far, zero, low), select(is_far, x, full_like(x, -128))
+        tail = sqrt(2 / pi) / erfcx(near * (-1 / sqrt(2)))
+        tail = select(is_far, _far_inverse_of_mills_ratio(far), tail)
         return select(is_low, tail, _normal_density(high) / ndtr(high))
 
 
@@ -77,6 +81,14 @@ class Erfcinv(Elementwise):
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return -sqrt(pi) / 2 * exp(y * y)
+
+
+def _far_inverse_of_mills_ratio(x: Handle) -> Handle:
+    """φ(x)/Φ(x) for x <= -128, from the asymptotic series of Φ: A&S 26.2.12."""
+    inverse = 1 / x
+    square = inverse * inverse
+    series = 1 - square * (2 - square * (10 - square * (74 - square * 706)))
+    return -x - inverse * series
 
 
 def _normal_density(x: Handle) -> Handle:

@@ -28,6 +28,9 @@ from tenferro.primitives._boundary import publish as _publish
 from tenferro.stats._log_tails import MIN_TAIL_FOR_ITS_LOG, log_betainc_far_out
 from tenferro.stats._standard import Standard, broadcast, choose, standard
 
+_LOG_GAMMA_RATIO = (1 / 8, -1 / 192, 1 / 640, -17 / 14336, 31 / 18432)
+_ARTANH = tuple(1 / (2 * k + 1) for k in range(8))  # artanh(s)/s by powers of s² < 0.002
+
 __all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
 
 
@@ -106,13 +109,45 @@ def _log_density(given: Standard) -> Array:
     z, df = given.z, given.shapes[0]
     is_normal = equal(df, inf)
     df = choose(is_normal, 1.0, df)
-    ratio = z / sqrt(df)
-    is_far = greater(absolute(ratio), finfo(z.dtype).eps ** -0.5)  # its square may overflow
-    far, near = choose(is_far, absolute(ratio), 1.0), choose(is_far, 0.0, ratio)
-    growth = choose(is_far, 2 * log(far), log1p(near * near))
-    half = df * 0.5
-    student = (half + 0.5) * growth + gammas.betaln(half, half * 0 + 0.5) + log(df) * 0.5
+    student = _minus_log_factor(df) + _half_of_growth(z, df)
     return choose(is_normal, z * z * -0.5 - ln(2 * pi) / 2, -student)
+
+
+def _minus_log_factor(df: Array) -> Array:
+    """Compute ½ ln(2π) - ln(Γ(a + ½) / (Γ(a) √a)) for a = df/2: DLMF 5.11.8 where a is large."""
+    is_large = greater(df, 100)
+    small, large = choose(is_large, 1.0, df), choose(is_large, df, 100.0)
+    inverse = 2 / large
+    series = _horner(inverse * inverse, _LOG_GAMMA_RATIO) * inverse + ln(2 * pi) / 2
+    half = small * 0.5
+    return choose(is_large, series, gammas.betaln(half, half * 0 + 0.5) + log(small) * 0.5)
+
+
+def _horner(x: Array, coefficients: tuple[float, ...]) -> Array:
+    """Compute Σ_k c_k x^k."""
+    value = x * coefficients[-1] + coefficients[-2]
+    for coefficient in coefficients[-3::-1]:
+        value = value * x + coefficient
+    return value
+
+
+def _half_of_growth(z: Array, df: Array) -> Array:
+    """Compute ½ (df + 1) ln(1 + z²/df), so that its derivatives by df keep their digits.
+
+    For small z²/df it is (½ z² (1 - s) + s) artanh(s)/s with s = z²/(2 df + z²).
+    """
+    ratio = z / sqrt(df)
+    size = absolute(ratio)
+    is_small = less(size, 0.3)
+    is_far = greater(size, finfo(z.dtype).eps ** -0.5)  # its square may overflow
+    inner, width = choose(is_small, z, 0.0), choose(is_small, df, 1.0)
+    square = inner * inner
+    s = square / width / (2 + square / width)
+    small = (square * 0.5 * (1 - s) + s) * _horner(s * s, _ARTANH)
+    far, base = choose(is_far, absolute(z), 1.0), choose(is_far, df, 1.0)
+    near = choose(is_small | is_far, 0.0, ratio)
+    growth = choose(is_far, 2 * log(far) - log(base), log1p(near * near))
+    return choose(is_small, small, (df * 0.5 + 0.5) * growth)
 
 
 def _lower_tail(given: Standard) -> Array:

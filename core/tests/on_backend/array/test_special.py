@@ -166,6 +166,49 @@ def test_log_ndtr_far_in_the_tail():
     assert tn.grad(tn.special.log_ndtr)(-40.0) == pytest.approx(want, rel=1e-14)
 
 
+@pytest.mark.parametrize("x", [1e-150, 1e-12, 0.2, 0.45, 0.5, 0.8, 1 - 2.0**-40])
+def test_three_derivatives_of_logit(x):
+    """1/x + 1/(1 - x) and two more derivatives of it, where the pieces of the formula meet too"""
+    with mpmath.workdps(40):
+        want = [1 / mpmath.mpf(x) + 1 / (1 - mpmath.mpf(x))]
+        want += [-1 / mpmath.mpf(x) ** 2 + 1 / (1 - mpmath.mpf(x)) ** 2]
+        want += [2 / mpmath.mpf(x) ** 3 + 2 / (1 - mpmath.mpf(x)) ** 3]
+    slopes = [tn.grad(tn.special.logit)]
+    slopes += [tn.grad(slopes[-1])]
+    slopes += [tn.grad(slopes[-1])]
+    got = [float(slope(x)) for slope in slopes]
+    np.testing.assert_allclose(got, np.array(want, float), rtol=1e-14)
+
+
+@pytest.mark.parametrize("x", [-5.0, -100.0, -127.0, -129.0, -1e4, -1e8, -1e80])
+def test_three_derivatives_of_log_ndtr(x):
+    """h = φ/Φ, h' = -h (h + x), h'' = -h' (h + x) - h (h' + 1), far in the tail too
+
+    There h = √(2/π) / (exp(x²/2) erfc(-x/√2)), by the asymptotic series of erfc: A&S 7.1.23.
+    """
+    with mpmath.workdps(600):
+        t = mpmath.mpf(x)
+        mills = mpmath.ncdf(t) / mpmath.npdf(t) if x > -1e3 else _far_mills_ratio(t)
+        h = 1 / mills
+        first = -h * (h + t)
+        want = [h, first, -first * (h + t) - h * (first + 1)]
+    slope = tn.grad(tn.special.log_ndtr)
+    got = [float(slope(x)), float(tn.grad(slope)(x)), float(tn.grad(tn.grad(slope))(x))]
+    np.testing.assert_allclose(got, np.array(want, float), rtol=1e-11)
+
+
+def _far_mills_ratio(t):
+    """Φ(t)/φ(t) = -1/t Σ_k (-1)^k (2k - 1)!! / t^2k"""
+    return -sum((-1) ** k * mpmath.fac2(2 * k - 1) / t ** (2 * k + 1) for k in range(20))
+
+
+def test_entropies_bend_infinitely_at_numbers_below_the_normal_ones():
+    """entr'' = -1/x and ∂²/∂x² x ln(x/y) = 1/x overflow there, and are not nan"""
+    with tn.use("numpy"):  # XLA makes such numbers 0
+        assert tn.grad(tn.grad(tn.special.entr))(1e-310) == -inf
+        assert tn.grad(tn.grad(lambda x: tn.special.kl_div(x, 1e-310)))(1e-310) == inf
+
+
 @pytest.mark.parametrize("name", ["entr", "expit", "log_ndtr", "gammaln", "i0e", "erfcx", "ndtri"])
 def test_in_jit_and_vmap(name):
     """jit f = f = vmap of f over elements"""

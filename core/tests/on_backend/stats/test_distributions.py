@@ -93,6 +93,29 @@ def test_tails_at_large_shapes_are_those_of_mpmath(name):
         np.testing.assert_allclose(got, np.array(values, float), rtol=1e-12, atol=1e-300)
 
 
+def _log_density_of_t(x, df):
+    half = df / 2
+    growth = (half + 0.5) * mp.log1p(x * x / df)
+    return mp.loggamma(half + 0.5) - mp.loggamma(half) - mp.log(df * mp.pi) / 2 - growth
+
+
+@pytest.mark.parametrize("df", [0.5, 40.0, 99.0, 101.0, 1e4, 1e8, 1e12, 1e20])
+@pytest.mark.parametrize("x", [0.0, 2.0, 30.0, 1e200])
+def test_density_of_t_and_two_derivatives_by_its_degrees_of_freedom(x, df):
+    """ln f and its derivatives by df to 1e-13, also where the distribution is nearly normal"""
+
+    def f(df):
+        return tn.stats.t.logpdf(x, df)
+
+    with mp.workdps(80):
+        step = df * mp.mpf(10) ** -20
+        want = [
+            mp.diff(lambda df: _log_density_of_t(mp.mpf(x), df), df, n, h=step) for n in range(3)
+        ]
+    got = [f(df), tn.grad(f)(df), tn.grad(tn.grad(f))(df)]
+    np.testing.assert_allclose(np.array(got, float), np.array(want, float), rtol=1e-13)
+
+
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", NAMES)
 def test_location_and_scale_broadcast_as_in_scipy(name, form):

@@ -22,8 +22,8 @@ _STATISTICS = (
     *("beta_density", "betainc", "betaincc", "betaln", "erfcinv", "erfcx", "exprel"),
     *("gamma", "gamma_density", "gamma_moment", "gammainc", "gammaincc"),
     *("log_ndtr", "log_softmax", "logit", "ndtr", "ndtri", "polygamma_difference", "random_bits"),
-    *("random_log_gamma", "reduce_logsumexp", "softmax", "threefry2x32", "xlog1py", "xlogy"),
-    "zeta",
+    *("random_log_gamma", "reduce_logsumexp", "rel_entr", "softmax", "threefry2x32", "xlog1py"),
+    *("xlogy", "zeta"),
 )
 _FACTORIZATIONS = (
     *(

@@ -225,30 +225,19 @@ def entr(x: Any) -> Array:
     (found,) = real_operands("entr", x)
     outside = lt(found, zeros(found))
     inner = select(outside, filled(found, 1), found)
-    return select(outside, filled(found, -float("inf")), -logarithms.xlogy(inner, inner))
+    return select(
+        outside, filled(found, -float("inf")), -logarithms.rel_entr(inner, filled(found, 1))
+    )
 
 
 @covers("rel_entr", ufunc=True)
 def rel_entr(x: Any, y: Any) -> Array:
     """Compute x ln(x / y): 0 at x = 0 ≤ y, inf outside."""
     a, b = real_operands("rel_entr", x, y)
-    one = filled(a, 1)
+    one, endless = filled(a, 1), filled(a, float("inf"))
     outside = _outside(a, b)
-    endless = eq(a, filled(a, float("inf")))
-    aside = logical_or(outside, endless)
-    above, below = select(aside, one, a), select(aside, one, b)
-    is_near = logical_and(lt(above, 2 * below), lt(below, 2 * above))
-    base, other = select(is_near, below, one), select(is_near, above, one)
-    near = logarithms.xlog1py(other, (other - base) / base)
-    is_large = gt(above, one)  # the difference of two products of it may overflow
-    low, high = select(is_large, one, above), select(is_large, above, one)
-    small = logarithms.xlogy(low, low) - logarithms.xlogy(low, below)
-    large = high * (elementwise.log(high) - elementwise.log(below))
-    far = select(is_large, large, small)
-    finite = select(is_near, near, far)
-    top, under = select(endless, a, one), select(endless, b, one)
-    found = select(endless, top * top / under, finite)
-    return select(outside, filled(a, float("inf")), found)
+    left, right = select(outside, one, a), select(outside, one, b)
+    return select(outside, endless, logarithms.rel_entr(left, right))
 
 
 @covers("kl_div", ufunc=True)
@@ -258,7 +247,7 @@ def kl_div(x: Any, y: Any) -> Array:
     one, endless = filled(a, 1), filled(a, float("inf"))
     outside = _outside(a, b)
     left, right = select(outside, one, a), select(outside, one, b)
-    return select(outside, endless, rel_entr(left, right) - left + right)
+    return select(outside, endless, logarithms.rel_entr(left, right) - left + right)
 
 
 def _outside(a: Array, b: Array) -> Array:
