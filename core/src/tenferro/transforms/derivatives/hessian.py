@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.sparse.pattern import SparsePattern
 from tenferro.computegraph import ValueKey
 from tenferro.primitives import TensorPrimitive
@@ -28,7 +29,7 @@ from tenferro.transforms.patterns.choices import check_choices
 from tenferro.transforms.patterns.sparse_results import matrices
 from tenferro.transforms.pickled import derived
 from tenferro.transforms.recording import tree as _tree
-from tenferro.transforms.recording.argnums import Argnames, Argnums, choose
+from tenferro.transforms.recording.argnums import Argnames, Argnums, Chosen, choose
 from tenferro.transforms.recording.positions import Reads
 from tenferro.transforms.recording.record import Loans, Recording, record
 from tenferro.transforms.recording.run_or_record import key_of, run_or_record
@@ -77,52 +78,10 @@ def hessian(
     """
     check_function(function, "hessian", backend, context)
     check_choices("hessian", compress, sparse)
-    chosen = choose(argnums, argnames)
-
-    def compute(args: tuple[Any, ...], kwargs: dict[str, Any], loans: Loans) -> Any:
-        recording, pinned = _record_twice(chosen.arrange(function, args, kwargs), loans, has_aux)
-        outputs, wrt = [key_of(x) for x in pinned.outputs], recording.wrt
-        check_arguments(wrt, outputs, holomorphic)
-        if not holomorphic and any([key.aval.dtype.is_complex for key in wrt]):
-            raise refused(wrt, *_COMPLEX)
-        aux, reads = pinned.aux.keys, Reads()
-        patterns: list[SparsePattern] = []
-
-        def derivatives(
-            of: Sequence[ValueKey], places: Sequence[ValueKey], how: BlockOptions
-        ) -> list[ValueKey]:
-            linear = linearize_keys(of, places, space=TensorPrimitive.space, context=context)
-            return keys_of(blocks_of(linear, of, places, how, reads, patterns))
-
-        def emit(_: Sequence[ValueKey]) -> list[ValueKey]:
-            recording.trace.open = True  # a rule of the user is recorded: it evaluates nothing
-            try:
-                how = BlockOptions("reverse", compress, holomorphic)
-                first = derivatives(outputs, pinned.wrt, how)
-            finally:
-                recording.trace.open = False
-            alone = len(wrt) == 1 == len(outputs) and not outputs[0].aval.shape
-            how = BlockOptions("forward", compress, holomorphic, sparse, symmetric=alone)
-            return [*aux, *derivatives(first, wrt, how)]
-
-        kind = ("hessian", compress, sparse, holomorphic, len(outputs), context)
-        primal, plain = [*outputs, *aux], recording.plain
-        found = run_or_record(
-            kind,
-            primal,
-            wrt,
-            emit,
-            plain,
-            backend,
-            reads=reads,
-            rolls=False,
-            notes=patterns if sparse else None,
-        )
-        blocks = found[len(aux) :]
-        if sparse:
-            blocks = matrices(patterns, blocks, wrt)
-        nested = _nest(blocks, pinned, chosen.single)
-        return (nested, pinned.aux.with_values(found[: len(aux)])) if has_aux else nested
+    asked = _Asked(
+        function, choose(argnums, argnames), compress, sparse, has_aux, holomorphic, backend,
+        context,
+    )  # fmt: skip
 
     @derived(
         "hessian",
@@ -138,9 +97,85 @@ def hessian(
     )
     def whole(*args: Any, **kwargs: Any) -> Any:
         with Loans() as loans:
-            return compute(args, kwargs, loans)
+            return _computed(asked, args, kwargs, loans)
 
     return whole
+
+
+class _Asked(NamedTuple):
+    """What a function that ``hessian`` made computes."""
+
+    function: Callable[..., Any]
+    chosen: Chosen
+    compress: bool | None
+    sparse: bool
+    has_aux: bool
+    holomorphic: bool
+    backend: Any
+    context: ADContext | None
+
+    def kind(self, outputs: int) -> tuple[object, ...]:
+        """Return the options that the recorded blocks depend on."""
+        return "hessian", self.compress, self.sparse, self.holomorphic, outputs, self.context
+
+
+def _computed(asked: _Asked, args: tuple[Any, ...], kwargs: dict[str, Any], loans: Loans) -> Any:
+    """Return the Hessian at these arguments; with ``has_aux`` also the auxiliary result."""
+    arranged = asked.chosen.arrange(asked.function, args, kwargs)
+    recording, pinned = _record_twice(arranged, loans, asked.has_aux)
+    outputs, wrt = [key_of(x) for x in pinned.outputs], recording.wrt
+    check_arguments(wrt, outputs, asked.holomorphic)
+    if not asked.holomorphic and any([key.aval.dtype.is_complex for key in wrt]):
+        raise refused(wrt, *_COMPLEX)
+    aux, reads = pinned.aux.keys, Reads()
+    patterns: list[SparsePattern] = []
+
+    def emit(_: Sequence[ValueKey]) -> list[ValueKey]:
+        return [*aux, *_second_derivatives(asked, recording, pinned, reads, patterns)]
+
+    found = run_or_record(
+        asked.kind(len(outputs)),
+        [*outputs, *aux],
+        wrt,
+        emit,
+        recording.plain,
+        asked.backend,
+        reads=reads,
+        rolls=False,
+        notes=patterns if asked.sparse else None,
+    )
+    blocks = found[len(aux) :]
+    if asked.sparse:
+        blocks = matrices(patterns, blocks, wrt)
+    nested = _nest(blocks, pinned, asked.chosen.single)
+    return (nested, pinned.aux.with_values(found[: len(aux)])) if asked.has_aux else nested
+
+
+def _second_derivatives(
+    asked: _Asked,
+    recording: Recording,
+    pinned: Recording,
+    reads: Reads,
+    patterns: list[SparsePattern],
+) -> list[ValueKey]:
+    """Emit the reverse sweep, and push it forward in the directions of the arguments."""
+    outputs, wrt = [key_of(x) for x in pinned.outputs], recording.wrt
+
+    def derivatives(
+        of: Sequence[ValueKey], places: Sequence[ValueKey], how: BlockOptions
+    ) -> list[ValueKey]:
+        linear = linearize_keys(of, places, space=TensorPrimitive.space, context=asked.context)
+        return keys_of(blocks_of(linear, of, places, how, reads, patterns))
+
+    recording.trace.open = True  # a rule of the user is recorded: it evaluates nothing
+    try:
+        how = BlockOptions("reverse", asked.compress, asked.holomorphic)
+        first = derivatives(outputs, pinned.wrt, how)
+    finally:
+        recording.trace.open = False
+    alone = len(wrt) == 1 == len(outputs) and not outputs[0].aval.shape
+    how = BlockOptions("forward", asked.compress, asked.holomorphic, asked.sparse, symmetric=alone)
+    return derivatives(first, wrt, how)
 
 
 def _record_twice(call: Any, loans: Loans, has_aux: bool) -> tuple[Recording, Recording]:

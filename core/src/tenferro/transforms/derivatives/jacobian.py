@@ -31,7 +31,7 @@ from tenferro.transforms.patterns.sparse_results import matrices
 from tenferro.transforms.patterns.two_way import direction_counts, entries_of, two_way, whole
 from tenferro.transforms.pickled import derived
 from tenferro.transforms.recording import tree as _tree
-from tenferro.transforms.recording.argnums import Argnames, Argnums, choose
+from tenferro.transforms.recording.argnums import Argnames, Argnums, Chosen, choose
 from tenferro.transforms.recording.decisions import note_decision
 from tenferro.transforms.recording.positions import Reads
 from tenferro.transforms.recording.record import Loans, Recording, record
@@ -181,46 +181,12 @@ def _made(
     if convention not in CONVENTIONS:
         text = f"{name}: convention is one of {CONVENTIONS}, not {convention!r}"
         raise at_user_line(ValueError(text))
-    conjugate = convention == "jax" and not holomorphic
     forced = {"mode": mode} if name == "jacobian" else {}  # the others have no such option
-    chosen = choose(argnums, argnames)
-
-    def compute(args: tuple[Any, ...], kwargs: dict[str, Any], loans: Loans) -> Any:
-        recording = record(*chosen.arrange(function, args, kwargs), loans, has_aux)
-        outputs = [key_of(x) for x in recording.outputs]
-        check_arguments(recording.wrt, outputs, holomorphic)
-        aux = recording.aux.keys
-
-        reads = Reads()
-        patterns: list[SparsePattern] = []
-
-        def emit(_: Sequence[ValueKey]) -> list[ValueKey]:
-            linear = linearize_keys(
-                outputs, recording.wrt, space=TensorPrimitive.space, context=context
-            )
-            how = BlockOptions(mode, compress, holomorphic, sparse)
-            rows = blocks_of(linear, outputs, recording.wrt, how, reads, patterns)
-            if conjugate:
-                rows = [_conjugated(row, recording.wrt) for row in rows]
-            return [*aux, *keys_of(rows)]
-
-        kind = ("jacobian", mode, compress, sparse, holomorphic, conjugate, len(outputs), context)
-        found = run_or_record(
-            kind,
-            [*outputs, *aux],
-            recording.wrt,
-            emit,
-            recording.plain,
-            backend,
-            reads=reads,
-            rolls=False,
-            notes=patterns if sparse else None,
-        )
-        blocks = found[len(aux) :]
-        if sparse:
-            blocks = matrices(patterns, blocks, recording.wrt)
-        nested = nest(blocks, recording, chosen.single)
-        return (nested, recording.aux.with_values(found[: len(aux)])) if has_aux else nested
+    conjugate = convention == "jax" and not holomorphic
+    asked = _Asked(
+        function, choose(argnums, argnames), mode, compress, sparse, has_aux, holomorphic,
+        conjugate, backend, context,
+    )  # fmt: skip
 
     @derived(
         name,
@@ -238,17 +204,73 @@ def _made(
     )
     def whole(*args: Any, **kwargs: Any) -> Any:
         with Loans() as loans:
-            return compute(args, kwargs, loans)
+            return _computed(asked, args, kwargs, loans)
 
     return whole
 
 
+class _Asked(NamedTuple):
+    """What a function that ``jacobian`` made computes."""
+
+    function: Callable[..., Any]
+    chosen: Chosen
+    mode: str
+    compress: bool | None
+    sparse: bool
+    has_aux: bool
+    holomorphic: bool
+    conjugate: bool
+    backend: Any
+    context: ADContext | None
+
+    def kind(self, outputs: int) -> tuple[object, ...]:
+        """Return the options that the recorded blocks depend on."""
+        return (
+            "jacobian", self.mode, self.compress, self.sparse, self.holomorphic, self.conjugate,
+            outputs, self.context,
+        )  # fmt: skip
+
+
+def _computed(asked: _Asked, args: tuple[Any, ...], kwargs: dict[str, Any], loans: Loans) -> Any:
+    """Return the Jacobian at these arguments; with ``has_aux`` also the auxiliary result."""
+    arranged = asked.chosen.arrange(asked.function, args, kwargs)
+    recording = record(*arranged, loans, asked.has_aux)
+    outputs, wrt = [key_of(x) for x in recording.outputs], recording.wrt
+    check_arguments(wrt, outputs, asked.holomorphic)
+    how = BlockOptions(asked.mode, asked.compress, asked.holomorphic, asked.sparse)
+    aux, reads = recording.aux.keys, Reads()
+    patterns: list[SparsePattern] = []
+
+    def emit(_: Sequence[ValueKey]) -> list[ValueKey]:
+        linear = linearize_keys(outputs, wrt, space=TensorPrimitive.space, context=asked.context)
+        rows = blocks_of(linear, outputs, wrt, how, reads, patterns)
+        if asked.conjugate:
+            rows = [_conjugated(row, wrt) for row in rows]
+        return [*aux, *keys_of(rows)]
+
+    found = run_or_record(
+        asked.kind(len(outputs)),
+        [*outputs, *aux],
+        wrt,
+        emit,
+        recording.plain,
+        asked.backend,
+        reads=reads,
+        rolls=False,
+        notes=patterns if asked.sparse else None,
+    )
+    blocks = found[len(aux) :]
+    if asked.sparse:
+        blocks = matrices(patterns, blocks, wrt)
+    nested = nest(blocks, recording, asked.chosen.single)
+    return (nested, recording.aux.with_values(found[: len(aux)])) if asked.has_aux else nested
+
+
 def jacfwd(function: Callable[..., Any], argnums: Argnums = 0, **options: Any) -> Any:
     """Return a function that computes the Jacobian in forward mode.
+
     It is ``jacobian`` with mode="forward". Choose it if the output has more elements than the
     arguments.
-
-    The right choice where the output has more elements than the arguments.
 
     >>> import tenferro as tn
     >>> tn.trace(tn.jacfwd(lambda x: x * x), tn.Aval((2,), "float64")).program.output_avals
@@ -259,10 +281,9 @@ def jacfwd(function: Callable[..., Any], argnums: Argnums = 0, **options: Any) -
 
 def jacrev(function: Callable[..., Any], argnums: Argnums = 0, **options: Any) -> Any:
     """Return a function that computes the Jacobian in reverse mode.
+
     It is ``jacobian`` with mode="reverse". Choose it if the output has few elements. For a scalar
     output it equals ``grad``.
-
-    The right choice where the output has few elements; for a scalar it is ``grad``.
 
     >>> import tenferro as tn
     >>> tn.trace(tn.jacrev(lambda x: (x * x).sum()), tn.Aval((2,), "f64")).program.output_avals
