@@ -64,7 +64,7 @@ def associative_scan(
 
     def combine(xs: Sequence[Any], ys: Sequence[Any]) -> list[Any]:
         found, found_spec = _tree.flatten(fn(_tree.unflatten(spec, xs), _tree.unflatten(spec, ys)))
-        if found_spec != spec or [(y.shape, y.dtype) for y in found] != [
+        if not _tree.same_structure(found_spec, spec) or [(y.shape, y.dtype) for y in found] != [
             (x.shape, x.dtype) for x in xs
         ]:
             got = ", ".join(str(getattr(y, "aval", type(y).__name__)) for y in found)

@@ -284,7 +284,7 @@ def fitting(name: str, y: Array, leaf: Leaf) -> Array:
 def check_carry(name: str, result: Any, spec: Any) -> None:
     """Raise BodyError unless what a body returned is structured as the carry."""
     found = _tree.flatten(result)[1]
-    if found != spec:
+    if not _tree.same_structure(found, spec):
         got, need = _tree.describe(found), _tree.describe(spec)
         text = f"{name}: the body changes the structure of the carry"
         text += f"\n  got        {got}\n  need       {need}"

@@ -110,7 +110,7 @@ class ClosedFunction:
 
         Raises BodyError: if structure, shapes or dtypes differ.
         """
-        if spec != self._spec:
+        if not _tree.same_structure(spec, self._spec):
             got, need = _tree.describe(spec), _tree.describe(self._spec)
             raise self._refused(f"{who} has another structure", got, need, "")
         found = []

@@ -188,7 +188,7 @@ def _agreeing(name: str, branches: Sequence[Recorded]) -> list[list[Array]]:
     """
     first = branches[0]
     for branch in branches[1:]:
-        if branch.spec != first.spec:
+        if not _tree.same_structure(branch.spec, first.spec):
             got, need = _tree.describe(branch.spec), _tree.describe(first.spec)
             raise _refused(name, "the branches return different structures", got, need)
     columns = []

@@ -134,42 +134,15 @@ def scan_for(
 
     ``rename`` makes of the path of a leaf of ``init`` the path that the user knows.
     """
-    if not isinstance(checkpoint, (Revolve, Offload)) and checkpoint not in STORES:
-        names = ", ".join(STORES)
-        text = f"scan: unknown checkpoint {checkpoint!r}\n"
-        text += f"  need       {names}, revolve(slots) or offload()"
-        raise at_user_line(ValueError(text))
+    _check_checkpoint(checkpoint)
     together, shows = _unroll(unroll), checked_progress(progress, name)
-    start, carry_spec, carry_paths, plain = given_arrays(init, "init")
-    carry_paths = [rename(path) for path in carry_paths]
-    rows, rows_spec, row_paths, rows_plain = given_arrays(xs, "xs")
-    steps = _length(name, rows, row_paths, length)
-
-    def call(values: list[Array]) -> Any:
-        carry = _tree.unflatten(carry_spec, values[: len(start)])
-        return f(carry, _tree.unflatten(rows_spec, values[len(start) :]))
-
-    row_leaves = [
-        Leaf(path, x.aval.with_shape(x.shape[1:])) for x, path in zip(rows, row_paths, strict=True)
-    ]
-    leaves = [leaf_of(x, path) for x, path in zip(start, carry_paths, strict=True)]
-    if steps and is_unrolling():
-        return _unrolled(
-            name,
-            call,
-            (start, carry_spec),
-            leaves,
-            rows,
-            steps,
-            bool(reverse),
-            plain and rows_plain,
-        )
-    recorded, outputs = _recorded(name, call, leaves, row_leaves, carry_spec)
-    if [x.aval.dtype for x in outputs.carry] != [leaf.aval.dtype for leaf in leaves]:
-        leaves = retyped(leaves, outputs.carry)
-        recorded, outputs = _recorded(name, call, leaves, row_leaves, carry_spec)
+    given = _given(name, f, init, xs, length, rename)
+    if given.steps and is_unrolling():
+        return _unrolled(name, given, bool(reverse))
+    recorded, outputs, leaves = _recorded(name, given)
     carry = [fitting(name, y, leaf) for y, leaf in zip(outputs.carry, leaves, strict=True)]
-    start = [held(x, leaf.aval) for x, leaf in zip(start, leaves, strict=True)]
+    start = [held(x, leaf.aval) for x, leaf in zip(given.start, leaves, strict=True)]
+    rows, steps = given.rows, given.steps
     consts: list[Array] = []
     found: list[Handle]
     if not steps:
@@ -188,12 +161,65 @@ def scan_for(
 
         found = (in_blocks if shows else _at_once)(name, loop, run, consts, start, rows)
     if shows:
-        results = finished(found, [*start, *rows], plain and rows_plain, consts, name)
+        results = finished(found, [*start, *rows], given.plain, consts, name)
     else:
-        results = delivered(found, plain and rows_plain, consts, name)
-    count = len(carry)
-    ys = _tree.unflatten(outputs.ys_spec, results[count:])
-    return _tree.unflatten(carry_spec, results[:count]), ys
+        results = delivered(found, given.plain, consts, name)
+    return given.pair(results, outputs.ys_spec)
+
+
+class _Given(NamedTuple):
+    """A body and the operands of its loop: the first carry, and rows."""
+
+    f: Callable[[Any, Any], Any]
+    start: list[Array]
+    carry_spec: Any
+    leaves: list[Leaf]
+    rows: list[Array]
+    rows_spec: Any
+    row_leaves: list[Leaf]
+    steps: int
+    plain: bool
+
+    def call(self, values: Sequence[Array]) -> Any:
+        """Call the body on the leaves of a carry and of one row."""
+        count = len(self.start)
+        carry = _tree.unflatten(self.carry_spec, values[:count])
+        return self.f(carry, _tree.unflatten(self.rows_spec, values[count:]))
+
+    def pair(self, results: Sequence[Any], ys_spec: Any) -> tuple[Any, Any]:
+        """Return the last carry and the stacked results, of their leaves."""
+        count = len(self.start)
+        carry = _tree.unflatten(self.carry_spec, results[:count])
+        return carry, _tree.unflatten(ys_spec, results[count:])
+
+
+def _given(
+    name: str,
+    f: Callable[[Any, Any], Any],
+    init: Any,
+    xs: Any,
+    length: int | None,
+    rename: Callable[[str], str],
+) -> _Given:
+    """Split the operands into arrays, and name them."""
+    start, carry_spec, carry_paths, plain = given_arrays(init, "init")
+    leaves = [leaf_of(x, rename(path)) for x, path in zip(start, carry_paths, strict=True)]
+    rows, rows_spec, row_paths, rows_plain = given_arrays(xs, "xs")
+    steps = _length(name, rows, row_paths, length)
+    row_leaves = [
+        Leaf(path, x.aval.with_shape(x.shape[1:])) for x, path in zip(rows, row_paths, strict=True)
+    ]
+    both_plain = plain and rows_plain
+    return _Given(f, start, carry_spec, leaves, rows, rows_spec, row_leaves, steps, both_plain)
+
+
+def _check_checkpoint(checkpoint: Any) -> None:
+    """Raise ValueError for what is not a way to store the values of a loop."""
+    if isinstance(checkpoint, (Revolve, Offload)) or checkpoint in STORES:
+        return
+    text = f"scan: unknown checkpoint {checkpoint!r}\n"
+    text += f"  need       {', '.join(STORES)}, revolve(slots) or offload()"
+    raise at_user_line(ValueError(text))
 
 
 def _perform(
@@ -220,32 +246,21 @@ def _at_once(name: str, loop: Scan, run: Any, *given: Any) -> list[Handle]:
     return found
 
 
-def _unrolled(
-    name: str,
-    call: Callable[[Any], Any],
-    init: tuple[list[Array], Any],
-    leaves: Sequence[Leaf],
-    rows: Sequence[Array],
-    steps: int,
-    reverse: bool,
-    plain: bool,
-) -> tuple[Any, Any]:
+def _unrolled(name: str, given: _Given, reverse: bool) -> tuple[Any, Any]:
     """Run Python's loop."""
-    start, carry_spec = init
     specs = []
 
     def step(values: Sequence[Array]) -> tuple[Sequence[Array], Sequence[Array]]:
-        result = call(list(values))
+        result = given.call(list(values))
         flat = [output(name, y) for y in _tree.flatten(result)[0]]
-        outputs = _outputs(name, result, flat, carry_spec)
+        outputs = _outputs(name, result, flat, given.carry_spec)
         specs.append(outputs.ys_spec)
         return outputs.carry, outputs.ys
 
-    carry, ys = steps_of_scan(name, step, start, leaves, rows, steps, reverse)
-    results = finished([*carry, *ys], [*start, *rows], plain, [], name)
-    count = len(carry)
-    last = _tree.unflatten(carry_spec, results[:count])
-    return last, _tree.unflatten(specs[0], results[count:])
+    start, rows = given.start, given.rows
+    carry, ys = steps_of_scan(name, step, start, given.leaves, rows, given.steps, reverse)
+    results = finished([*carry, *ys], [*start, *rows], given.plain, [], name)
+    return given.pair(results, specs[0])
 
 
 class _Outputs(NamedTuple):
@@ -254,16 +269,23 @@ class _Outputs(NamedTuple):
     ys_spec: Any
 
 
-def _recorded(
-    name: str,
-    call: Callable[[list[Array]], Any],
-    carry: Sequence[Leaf],
-    rows: Sequence[Leaf],
-    spec: Any,
-) -> tuple[Recorded, _Outputs]:
-    """Record the body, and tell the next carry from the row of results."""
-    recorded = record_body(name, call, [*carry, *rows], has_effects=True)
-    return recorded, _outputs(name, recorded.result, recorded.outputs, spec)
+def _recorded(name: str, given: _Given) -> tuple[Recorded, _Outputs, list[Leaf]]:
+    """Record the body; where it promotes the carry, record it again for the promoted one.
+
+    Also return the leaves of the carry for which it was recorded.
+    """
+
+    def attempt(leaves: Sequence[Leaf]) -> tuple[Recorded, _Outputs]:
+        recorded = record_body(name, given.call, [*leaves, *given.row_leaves], has_effects=True)
+        found = _outputs(name, recorded.result, recorded.outputs, given.carry_spec)
+        return recorded, found
+
+    leaves = given.leaves
+    recorded, outputs = attempt(leaves)
+    if [x.aval.dtype for x in outputs.carry] != [leaf.aval.dtype for leaf in leaves]:
+        leaves = retyped(leaves, outputs.carry)
+        recorded, outputs = attempt(leaves)
+    return recorded, outputs, leaves
 
 
 def _outputs(name: str, result: Any, leaves: list[Array], spec: Any) -> _Outputs:
@@ -276,7 +298,7 @@ def _outputs(name: str, result: Any, leaves: list[Array], spec: Any) -> _Outputs
         got = f"a tuple of {len(result)}" if is_tuple else type(result).__name__
         raise _refused(name, "the body does not return a pair", got, "(carry, y)", "")
     flat, found = _tree.flatten(result[0])
-    if found != spec:
+    if not _tree.same_structure(found, spec):
         got, need = _tree.describe(found), _tree.describe(spec)
         raise _refused(name, "the body changes the structure of the carry", got, need, "")
     return _Outputs(leaves[: len(flat)], leaves[len(flat) :], _tree.flatten(result[1])[1])
