@@ -30,6 +30,7 @@ after_fork_in_child(_renew_lock)
 
 def host() -> PluginHost:
     """Return the plugin host of this process.
+
     The first call makes it and scans the installed plugins.
 
     >>> [record.name for record in host().records() if record.name == "std"]

@@ -33,34 +33,36 @@ def signature(
     while stack:
         key = stack.pop()
         seen = number.get(key)
-        if seen is None:
-            definition = key.definition
-            if definition is not None:
-                operation, slot = definition[0], definition[2]
-                volatile = volatile or operation.volatile  # or the body of a loop is
-                if operation.transparent:
-                    stack.append(inputs_of(definition)[slot])
-                else:  # written out here, its inputs behind it; a number from now on
-                    number[key] = len(items)
-                    if operation.output_count != 1:
-                        application = definition[3]
-                        there = applied.get(application)
-                        if there is None:
-                            equation = (operation, application.inputs)
-                            there = equations.setdefault(equation, len(items))
-                            applied[application] = there
-                        if there != len(items):  # another output of it is written out already
-                            items += _ANOTHER_OUTPUT, there, slot
-                            continue
-                        items += operation, slot, 3 + len(application.inputs)
-                        stack += reversed(application.inputs)
-                        continue
-                    items += operation, len(definition)
-                    stack += definition[:2:-1]
-                continue
+        if seen is not None:
+            items.append(seen)
+            continue
+        definition = key.definition
+        if definition is None:
             inputs.append(key)
-            number[key] = seen = -len(inputs)
-        items.append(seen)
+            number[key] = -len(inputs)
+            items.append(-len(inputs))
+            continue
+        operation, slot = definition[0], definition[2]
+        volatile = volatile or operation.volatile  # or the body of a loop is
+        if operation.transparent:
+            stack.append(inputs_of(definition)[slot])
+            continue
+        number[key] = len(items)  # written out here, its inputs behind it; a number from now on
+        if operation.output_count == 1:
+            items += operation, len(definition)
+            stack += definition[:2:-1]
+            continue
+        application = definition[3]
+        there = applied.get(application)
+        if there is None:
+            equation = (operation, application.inputs)
+            there = equations.setdefault(equation, len(items))
+            applied[application] = there
+        if there != len(items):  # another output of it is written out already
+            items += _ANOTHER_OUTPUT, there, slot
+        else:
+            items += operation, slot, 3 + len(application.inputs)
+            stack += reversed(application.inputs)
     return None if volatile else tuple(items), inputs
 
 

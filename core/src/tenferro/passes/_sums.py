@@ -48,14 +48,11 @@ def terms_of_sums(
         node = graph.nodes[position]
         value, cls = node[2][0], type(node[0])
         if (cls is Add or cls is Sub or cls is Neg) and value not in whole:
-            there = place.pop(value, None)
+            root, negative = place.pop(value, (value, False))
             for i in node[1]:
                 if uses[i] == 1:
-                    there = there or (value, False)
-                    if cls is Add or i != node[1][-1]:
-                        place[i] = there
-                    else:
-                        place[i] = there[0], not there[1]
+                    is_subtracted = cls is not Add and i == node[1][-1]
+                    place[i] = root, negative != is_subtracted
         elif value in place:
             root, negative = place.pop(value)
             if wanted(node):

@@ -54,8 +54,9 @@ class ScatterMul(IndexedUpdate):
         return x * _spread(select(goes_on, zeros_like(found), found), places - 1, x)
 
     def _by_place(self, x: Handle, indices: Handle, updates: Handle) -> tuple[Handle, Handle]:
-        """Return each element's place in the flattened x, from 1, sorted, and the order. 0:
-        dropped.
+        """Return the place of each element in the flattened x, sorted, and the order.
+
+        Places count from 1; 0 stands for an element that is dropped.
         """
         everywhere = reshape(iota((x.size,), 0, int64) + 1, x.shape)
         places = reshape(self.read(everywhere, indices, updates), (updates.size,))

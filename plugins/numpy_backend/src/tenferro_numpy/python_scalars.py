@@ -137,6 +137,10 @@ def _all_of(kind: Aval, form: Scalar) -> Callable[..., Scalar | None]:
 @cache
 def _forms() -> dict[type, Any]:
     """Return the form of each primitive; made for the first program with single numbers."""
+    return {**_forms_of_arithmetic(), **_forms_of_comparisons(), **_forms_of_functions()}
+
+
+def _forms_of_arithmetic() -> dict[type, Any]:
     return {
         p.Add: _all_of(_FLOAT, _operator("{0} + {1}")),
         p.Sub: _operator("{0} - {1}"),
@@ -161,6 +165,17 @@ def _forms() -> dict[type, Any]:
             ),
             _CALL_GAIN,
         ),
+        p.Floor: _boxed(np.floor, 1),
+        p.Ceil: _boxed(np.ceil, 1),
+        p.Round: _boxed(np.rint, 1),
+        p.Rem: _all_of(_FLOAT, _function(math.fmod, np.fmod, 2, gain=_CALL_GAIN)),
+        p.Nextafter: _total(math.nextafter, 2),
+        p.Copysign: _total(math.copysign, 2),
+    }
+
+
+def _forms_of_comparisons() -> dict[type, Any]:
+    return {
         p.Eq: _operator("{0} == {1}"),
         p.Ne: _operator("{0} != {1}"),
         p.Lt: _operator("{0} < {1}"),
@@ -173,13 +188,12 @@ def _forms() -> dict[type, Any]:
         p.LogicalNot: _operator("not {0}"),
         p.Select: _operator("{1} if {0} else {2}"),
         p.Convert: _convert,
-        p.Floor: _boxed(np.floor, 1),
-        p.Ceil: _boxed(np.ceil, 1),
-        p.Round: _boxed(np.rint, 1),
-        p.Rem: _all_of(_FLOAT, _function(math.fmod, np.fmod, 2, gain=_CALL_GAIN)),
         p.IsFinite: _all_of(_FLOAT, _total(math.isfinite, 1)),
-        p.Nextafter: _total(math.nextafter, 2),
-        p.Copysign: _total(math.copysign, 2),
+    }
+
+
+def _forms_of_functions() -> dict[type, Any]:
+    return {
         p.Exp: _function(math.exp, np.exp),
         p.Log: _function(math.log, np.log),
         p.Expm1: _function(math.expm1, np.expm1),

@@ -49,55 +49,22 @@ def split(loop: Scan, operands: Sequence[Any], rule: RuleBuilder) -> tuple[Scan,
     wanted = sorted({i for i in loop.outputs if i >= loop.carried})
     moving = [i for i in range(loop.carried) if loop.is_linear[loop.consts + i]]
     fixed = [i for i in range(loop.carried) if not loop.is_linear[loop.consts + i]]
-    results = [outputs[i] for i in (*moving, *wanted)]
-    read, flow = _read_by_linear_part(results, [inputs[i] for i in loop.linear_inputs])
+    kept = [*moving, *wanted]  # positions of the outputs of the linear loop
+    results = [outputs[i] for i in kept]
     kinds = _Kinds(loop, inputs)
-    read = [key for key in read if kinds.of(key) != OF_LITERALS]
-    varying = [key for key in read if kinds.of(key) >= BY_ROWS and key not in kinds.rows]
-    if loop.volatile:
-        invariant, stacked = [], _carries_of(read, kinds)
-    else:
-        stacked = varying if loop.stores_all else _stacked(varying, kinds, loop.length)
-        invariant = _invariants_read(results, flow, stacked, kinds)
-    known = [*kinds.consts, *kinds.rows, *stacked, *invariant]
-    reads = _leaves_read(results, known)
-
-    stacks: Sequence[Any] = ()
-    if stacked:
-        body = Fragment.of(kinds.primals, [*[outputs[i] for i in fixed], *stacked], is_pin)
-        chosen = tuple(range(len(fixed), len(fixed) + len(stacked)))
-        primal = Scan(
-            body, len(kinds.consts), len(fixed), loop.length, chosen, loop.reverse,
-            offload=loop.offload, offloaded=chosen if loop.offload is not None else (),
-            stores_all=loop.stores_all,
-        )  # fmt: skip
-        stacks = emitted(rule, primal, [operands[i] for i in kinds.primal_numbers])
-
+    stacked, invariant = _residuals(loop, inputs, results, kinds)
+    reads = _leaves_read(results, [*kinds.consts, *kinds.rows, *stacked, *invariant])
+    carries = [outputs[i] for i in fixed]
+    stacks = _stacks(loop, kinds, carries, stacked, operands, rule) if stacked else ()
     value_of = dict(zip(inputs, operands, strict=True))
     value_of.update(zip(stacked, stacks, strict=True))
     value_of.update(zip(invariant, _computed(invariant, kinds, operands, rule), strict=True))
-    linear_inputs = [inputs[i] for i in loop.linear_inputs]
-    number = {key: i for i, key in enumerate(inputs)}
-    at_rows = set(stacked)
-
-    def is_row(key: ValueKey) -> bool:
-        return key in at_rows or number.get(key, -1) >= loop.rows
-
-    def is_carry(key: ValueKey) -> bool:
-        return key not in at_rows and loop.consts <= number.get(key, -1) < loop.rows
-
-    whole = [key for key in reads if not is_row(key)]
-    rows = [key for key in reads if is_row(key)]
-    own = set(linear_inputs)
-    leaves = [
-        *whole, *[k for k in linear_inputs if not is_row(k) and not is_carry(k)],
-        *[k for k in linear_inputs if is_carry(k)],
-        *rows, *[k for k in linear_inputs if is_row(k)],
-    ]  # fmt: skip
-    place = {i: k for k, i in enumerate((*moving, *wanted))}
+    leaves, count = _ordered(loop, inputs, reads, stacked)
+    own = {inputs[i] for i in loop.linear_inputs}
+    place = {i: k for k, i in enumerate(kept)}
     linear = Scan(
         Fragment.of(leaves, results, is_pin),
-        len([k for k in leaves if not is_row(k) and not is_carry(k)]),
+        count,
         len(moving),
         loop.length,
         tuple([place[i] for i in loop.outputs]),
@@ -108,6 +75,68 @@ def split(loop: Scan, operands: Sequence[Any], rule: RuleBuilder) -> tuple[Scan,
         loop.stores_all,
     )
     return linear, [value_of[key] for key in leaves]
+
+
+def _residuals(
+    loop: Scan, inputs: Sequence[ValueKey], results: Sequence[ValueKey], kinds: _Kinds
+) -> tuple[list[ValueKey], list[ValueKey]]:
+    """Return the values to stack, one for each step, and those to compute once, before the loop."""
+    read, flow = _read_by_linear_part(results, [inputs[i] for i in loop.linear_inputs])
+    read = [key for key in read if kinds.of(key) != OF_LITERALS]
+    if loop.volatile:
+        return _carries_of(read, kinds), []
+    varying = [key for key in read if kinds.of(key) >= BY_ROWS and key not in kinds.rows]
+    stacked = varying if loop.stores_all else _stacked(varying, kinds, loop.length)
+    return stacked, _invariants_read(results, flow, stacked, kinds)
+
+
+def _stacks(
+    loop: Scan,
+    kinds: _Kinds,
+    carries: Sequence[ValueKey],
+    stacked: Sequence[ValueKey],
+    operands: Sequence[Any],
+    rule: RuleBuilder,
+) -> Sequence[Any]:
+    """Emit the loop over the primals; return the stacks of these values."""
+    body = Fragment.of(kinds.primals, [*carries, *stacked], is_pin)
+    chosen = tuple(range(len(carries), len(carries) + len(stacked)))
+    primal = Scan(
+        body, len(kinds.consts), len(carries), loop.length, chosen, loop.reverse,
+        offload=loop.offload, offloaded=chosen if loop.offload is not None else (),
+        stores_all=loop.stores_all,
+    )  # fmt: skip
+    return emitted(rule, primal, [operands[i] for i in kinds.primal_numbers])
+
+
+def _ordered(
+    loop: Scan,
+    inputs: Sequence[ValueKey],
+    reads: Sequence[ValueKey],
+    stacked: Sequence[ValueKey],
+) -> tuple[list[ValueKey], int]:
+    """Return the inputs of the linear body as consts, carries and rows, and the number of consts.
+
+    Among consts and among rows the primals come before the tangents.
+    """
+    number = {key: i for i, key in enumerate(inputs)}
+    at_rows = set(stacked)
+
+    def is_row(key: ValueKey) -> bool:
+        return key in at_rows or number.get(key, -1) >= loop.rows
+
+    def is_carry(key: ValueKey) -> bool:
+        return key not in at_rows and loop.consts <= number.get(key, -1) < loop.rows
+
+    tangents = [inputs[i] for i in loop.linear_inputs]
+    leaves = [
+        *[k for k in reads if not is_row(k)],
+        *[k for k in tangents if not is_row(k) and not is_carry(k)],
+        *[k for k in tangents if is_carry(k)],
+        *[k for k in reads if is_row(k)],
+        *[k for k in tangents if is_row(k)],
+    ]
+    return leaves, len([k for k in leaves if not is_row(k) and not is_carry(k)])
 
 
 #: what a value in a body depends on: literals, consts as well, rows of operands as well, the carry
