@@ -103,7 +103,7 @@ def hessian(
 
 
 class _Asked(NamedTuple):
-    """What a function that ``hessian`` made computes."""
+    """Options of a function that ``hessian`` made."""
 
     function: Callable[..., Any]
     chosen: Chosen

@@ -210,7 +210,7 @@ def _made(
 
 
 class _Asked(NamedTuple):
-    """What a function that ``jacobian`` made computes."""
+    """Options of a function that ``jacobian`` made."""
 
     function: Callable[..., Any]
     chosen: Chosen
