@@ -7,6 +7,7 @@ import vocabulary
 
 from tenferro import primitives as p
 from tenferro.computegraph import KeyView, materialize_merge
+from tenferro.primitives._primitive import bind
 from tenferro.tidu import ADContext, linear_transpose, linearize, pullback
 from tenferro.tidu._rule_cache import templates_of
 
@@ -85,6 +86,23 @@ def test_a_template_of_one_shape_serves_all_shapes(name, other, dtype):
     assert printed(f, xs, None) == printed(f, xs, Rules())
     entries = {entry[:2] for entry in kept if entry[0] is f(*xs).key.operation}
     assert entries == {(f(*xs).key.operation, p.DType.of(dtype))}
+
+
+class SinOfRank(p.Sin):
+    """y = ±sin x, minus for vectors: the rule looks at the shape"""
+
+    key = "test::sin_of_rank"
+
+    def derivative(self, x, y):
+        return p.neg(p.cos(x)) if x.ndim == 1 else p.cos(x)
+
+
+def test_a_subclass_does_not_inherit_what_rules_look_at():
+    TEMPLATES.clear()
+    f = lambda x: bind(SinOfRank(), x)  # noqa: E731
+    for shape in [(2, 3), (2, 3), (2, 3), (2, 3), (4,)]:
+        x = vocabulary.var(shape)
+        assert printed(f, [x], None) == printed(f, [x], Rules())
 
 
 def test_a_rule_that_is_used_once_has_no_template():

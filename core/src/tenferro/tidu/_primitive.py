@@ -31,6 +31,7 @@ class Primitive(Operation):
     operations that must have made an input so that ``simplify`` finds more than avals tell;
     literals are always among them, and ``None`` says that nothing is known. ``rules_look_at`` takes
     an aval and returns what the rules look at where all inputs have that aval; ``None``: all of it.
+    It is not inherited, because a subclass may have a rule that looks at more.
     """
 
     key: ClassVar[str] = ""
@@ -44,6 +45,11 @@ class Primitive(Operation):
     expand: ClassVar[Any] = None  # optional: (rule, values or None) → results wanted at once
     as_linear: ClassVar[Any] = None  # optional: (operation, inputs) that flow takes in its place
     unread: ClassVar[Any] = ()  # inputs that no output depends on; ``without_unread()`` lacks them
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        super().__init_subclass__(**kwargs)
+        if "rules_look_at" not in cls.__dict__:
+            cls.rules_look_at = None
 
     def groups(self, count: int) -> Groups:
         """Return the linearity groups of an application to ``count`` inputs."""

@@ -533,34 +533,39 @@ def jit(
         )
     check_function(function, "jit", backend)
     chosen = checked_options(options, memory_budget)
-    if dynamic and chosen is not None and MEMORY_BUDGET in chosen:
-        raise at_user_line(
-            UnsupportedError(
-                "jit: memory_budget and dynamic=True do not go together\n"
-                "  hint       the parts of a dynamic program are planned one by one; give a budget"
-                " to the functions inside that need one",
-                backend="",
-                feature="memory_budget",
-                instead="",
-            )
-        )
     placement = None
     if not (mesh is in_shardings is out_shardings is None):
         placement = import_module(_PLACEMENT).made_placement(mesh, in_shardings, out_shardings)
-    if placement is not None and (dynamic or (chosen and MEMORY_BUDGET in chosen)):
-        other = "dynamic=True" if dynamic else "memory_budget"
-        raise at_user_line(
-            UnsupportedError(
-                f"jit: mesh and {other} do not go together\n"
-                "  hint       `tn.checkpoint` chooses by hand what derivatives store",
-                backend="",
-                feature=f"mesh with {other}",
-                instead="",
-            )
-        )
+    _check_combination(dynamic, chosen is not None and MEMORY_BUDGET in chosen, placement)
     statics = static_parameters(function, static_argnums, static_argnames)
     donated = donated_parameters(function, donate_argnums, statics)
     if placement is not None:
         return Jitted(function, statics, backend, chosen, donated, placement)
     made = import_module(_DYNAMIC).DynamicJitted if dynamic else Jitted
     return made(function, statics, backend, chosen, donated)
+
+
+def _check_combination(dynamic: bool, has_budget: bool, placement: Placement | None) -> None:
+    """Raise UnsupportedError for options that do not go together."""
+    if dynamic and has_budget:
+        raise _incompatible(
+            "memory_budget and dynamic=True",
+            "the parts of a dynamic program are planned one by one; give a budget to the functions"
+            "\n             inside that need one",
+            "memory_budget",
+        )
+    if placement is not None and (dynamic or has_budget):
+        other = "dynamic=True" if dynamic else "memory_budget"
+        hint = "`tn.checkpoint` chooses by hand what derivatives store"
+        raise _incompatible(f"mesh and {other}", hint, f"mesh with {other}")
+
+
+def _incompatible(options: str, hint: str, feature: str) -> UnsupportedError:
+    return at_user_line(
+        UnsupportedError(
+            f"jit: {options} do not go together\n  hint       {hint}",
+            backend="",
+            feature=feature,
+            instead="",
+        )
+    )
