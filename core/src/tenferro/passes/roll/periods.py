@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from operator import sub
 
 from tenferro._runtime.records import NamedTuple
 
@@ -77,18 +76,32 @@ def _run(
 def _periods(places: Sequence[int], least_steps: int) -> Iterator[tuple[int, int]]:
     """Give distances that come again and again, each with a place where it does."""
     for repeats in range(1, min(_MOST_REPEATS, len(places) // least_steps) + 1):
-        gaps = [*map(sub, places[repeats:], places)]
-        least = (least_steps - 1) * repeats
-        if max(Counter(gaps).values()) < least:
+        found = _longest_run(places, repeats, (least_steps - 1) * repeats)
+        if found is not None:
+            yield places[found + repeats] - places[found], places[found]
+
+
+def _longest_run(places: Sequence[int], repeats: int, least: int) -> int | None:
+    """Return where the longest run of at least so many equal gaps begins; a gap is the distance
+    of a place from the one that is ``repeats`` places behind it.
+
+    Such a run holds an index that is a multiple of ``least``, so no others are looked at.
+    """
+    count = len(places) - repeats
+    best, longest = None, least - 1
+    end = 0
+    for probe in range(least - 1, count, least):
+        if probe < end:
             continue
-        best, longest, first = 0, 0, 0
-        for i in range(1, len(gaps) + 1):
-            if i == len(gaps) or gaps[i] != gaps[first]:
-                if i - first > longest:
-                    best, longest = first, i - first
-                first = i
-        if longest >= least:
-            yield gaps[best], places[best]
+        gap = places[probe + repeats] - places[probe]
+        first, end = probe, probe + 1
+        while first and places[first - 1 + repeats] - places[first - 1] == gap:
+            first -= 1
+        while end < count and places[end + repeats] - places[end] == gap:
+            end += 1
+        if end - first > longest:
+            best, longest = first, end - first
+    return best
 
 
 def _extended(items: Sequence[int], at: int, period: int, low: int, high: int) -> Run:
