@@ -122,3 +122,29 @@ def test_each_equation_has_the_rules_of_its_kinds():
         kinds = kinds_of(rewriter.operations[i], rewriter.operations, rewriter.operands[i])
         assert rewriter._rules[i] == table[kinds]
     assert [rule for i in values for _, rule in rewriter._rules[i]] != []
+
+
+@pytest.mark.parametrize("asks, looks", [(False, 1), (True, 2)])
+def test_a_second_sweep_looks_where_a_rule_asked_who_reads_a_value(asks, looks):
+    """Operands are rewritten before an equation, so other rules would find the same again."""
+    rules, seen = PassRules("toy"), []
+
+    @rules.of(Add)
+    def looking(rw, op, operands):
+        seen.append(op)
+        if asks and rw.is_read_once(operands[0]):
+            return operands[0]
+        return None
+
+    @rules.of(Mul)
+    def to_its_second_operand(rw, op, operands):
+        return operands[1]
+
+    x, y = value("x"), value("y")
+    negative = apply(Neg(), x)
+    total = apply(Add(), negative, y)
+    rewriter = Rewriter(graph_of(apply(Mul(), negative, total)), RuleTable([rules]))
+    assert rewriter.sweep()
+    assert rewriter.sweep_again() is asks
+    assert len(seen) == looks
+    assert len(rewriter) == (1 if asks else 2)

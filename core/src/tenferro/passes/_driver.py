@@ -1,12 +1,13 @@
 """The passes in their order, over one graph, in one sweep or two.
 
 A sweep looks at every equation once, with the rules of all chosen passes, in the order of
-``NAMES``; a second one follows where the first changed something in a graph that is not large. So
-the cost is linear in the number of equations. Passes that need the whole graph are calls in
-``optimized``: ``roll``, the removal of checkpoints that save nothing, and the joining of paddings
-before the sweeps; ``outputs``, parts of ``contract`` and ``systems``, ``loops``, ``fission``,
-``layout``, ``residuals`` and the memory budget after them. What only some programs have loads with
-the first of them.
+``NAMES``. A second one follows where the first changed something in a graph that is not large; it
+looks at the equations whose rules asked for what later equations may change. So the cost is linear
+in the number of equations. Passes that need the whole graph are calls in ``optimized``: ``roll``,
+the removal of checkpoints that save nothing, and the joining of paddings before the sweeps;
+``outputs``, parts of ``contract`` and ``systems``, ``loops``, ``fission``, ``layout``,
+``residuals`` and the memory budget after them. What only some programs have loads with the first of
+them.
 Read next: ``rewrites/arithmetic.py``.
 """
 
@@ -353,7 +354,7 @@ def _swept(
     rewriter = Rewriter(graph, _table(names), merges="cse" in names, can=can)
     changed = rewriter.sweep()
     if changed and len(rewriter) <= _SWEPT_TWICE:
-        rewriter.sweep()
+        rewriter.sweep_again()
     if not changed and not joined:
         return graph
     if joined:

@@ -22,6 +22,8 @@ _Operands = tuple[int, ...]
 
 def of_symmetric(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | None:
     """Contract the first axis of x xᵀ instead of the second, so that equal products look alike."""
+    if not any([_is_square(rw, value) for value in operands]):
+        return None
     left, right = Side.both(rw, op, operands)
     first, second = _first_axis(rw, left), _first_axis(rw, right)
     if (first, second) == (left, right):
@@ -29,11 +31,17 @@ def of_symmetric(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | Non
     return dot(rw, first, second, op.preferred)
 
 
+def _is_square(rw: Rewriter, value: int) -> bool:
+    """Return True if a value is a contraction of an array with itself."""
+    inputs = rw.operands[value]
+    return type(rw.operations[value]) is DotGeneral and inputs[0] == inputs[1]
+
+
 def _first_axis(rw: Rewriter, side: Side) -> Side:
     """Return the side with the two axes of a symmetric product exchanged, if this sorts them."""
-    inner: Any = rw.operations[side.value]
-    if type(inner) is not DotGeneral or len(set(rw.operands[side.value])) > 1:
+    if not _is_square(rw, side.value):
         return side
+    inner: Any = rw.operations[side.value]
     x, y = Side.both(rw, inner, rw.operands[side.value])
     if x != y or len(x.free) != 1:
         return side

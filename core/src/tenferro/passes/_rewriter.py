@@ -58,6 +58,8 @@ class Rewriter:
         self._uses: list[int] | None = None
         self._linear: set[int] = set()  # new values that stand for tangents and cotangents
         self._readers: dict[type, set[int]] = {}  # what others than a class read
+        self._asked = False  # a rule has asked for what a later equation may change
+        self._unsure: set[int] = set()  # equations whose rules did so in vain
 
     def _fill(self, graph: MaterializedGraph) -> None:
         """Take the equations of a graph, whose values may have any numbers."""
@@ -104,10 +106,14 @@ class Rewriter:
     def emit(self, operation: Operation, *operands: int) -> int:
         """Emit an operation of one output and return its value; rules rewrite it, too."""
         rules = self._table[kinds_of(operation, self.operations, operands)]
+        asked, self._asked = self._asked, False
         if rules and self._depth < _MAX_RULE_DEPTH:
             found = self._rewritten(rules, operation, operands)
             if found is not None:
+                self._asked |= asked
                 return found
+        is_unsure = self._asked or (bool(rules) and self._depth >= _MAX_RULE_DEPTH)
+        self._asked = asked or is_unsure
         self._note_readers(operation, operands)
         if not self._changed:
             self._begin()
@@ -126,22 +132,27 @@ class Rewriter:
         if self._uses is not None:
             self._uses.append(0)
         self._written.append(value)
+        if is_unsure:
+            self._unsure.add(value)
         return value
 
     def is_read_once(self, value: int, times: int = 1) -> bool:
         """Return True if the equation being rewritten is the only reader of a value, at most
         ``times``.
         """
+        self._asked = True
         if self._uses is None:
             self._uses = self._counted()
         return self._uses[value] <= times
 
     def is_linear(self, value: int) -> bool:
         """Return True if an equation carries a tangent or a cotangent, or replaces such a one."""
+        self._asked = True
         return self._roles[value] is not PRIMARY or value in self._linear
 
     def is_read_by(self, value: int, kind: type) -> bool:
         """Return True if only operations of a class read a value; no output does."""
+        self._asked = True
         readers = self._readers.get(kind)
         if readers is None:
             readers = self._readers[kind] = self._read_by_others(kind)
@@ -151,6 +162,7 @@ class Rewriter:
         """Return True if an equal equation exists in the sweep, before or after, and would be
         shared.
         """
+        self._asked = True
         if not self._merges:
             return False
         entry, cls = _alike(operation, operands), type(operation)
@@ -162,6 +174,7 @@ class Rewriter:
 
     def is_emitting(self) -> bool:
         """Return True if a rule emits the equation being rewritten; it is not one of the graph."""
+        self._asked = True
         return self._depth > 1
 
     # ---- sweeps ----------------------------------------------------------------------------------
@@ -171,12 +184,26 @@ class Rewriter:
 
     def sweep(self) -> bool:
         """Look at each equation once; whether anything changed."""
+        return self._swept(None)
+
+    def sweep_again(self) -> bool:
+        """Look again at equations that the last sweep may have changed; whether anything changed.
+
+        It has rewritten the operands of an equation before the equation itself, so rules say the
+        same again, unless they have asked who reads a value or what else there is. From the first
+        change on, all equations are looked at.
+        """
+        unsure = self._unsure.intersection(self._order)
+        return bool(unsure) and self._swept(unsure)
+
+    def _swept(self, unsure: set[int] | None) -> bool:
+        """Look at each equation; before the first change at those only that are ``unsure``."""
         self._number = list(range(len(self.avals)))
         self._written, self._first, self._coming, self._uses = [], {}, {}, None
         self._readers = {}
         self._changed = False
-        self._waiting = self._order
-        self._look_at_each()
+        self._waiting, self._unsure = self._order, set()
+        self._look_at_each(unsure)
         if not self._changed:
             return False
         number = self._number
@@ -184,7 +211,7 @@ class Rewriter:
         self._order = self._alive()
         return True
 
-    def _look_at_each(self) -> None:
+    def _look_at_each(self, unsure: set[int] | None) -> None:
         """Rewrite, merge or write each equation that waits; as few calls as possible."""
         operations: list[Any] = self.operations
         operands, all_rules, merges = self.operands, self._rules, self._merges
@@ -192,12 +219,16 @@ class Rewriter:
         for position, value in enumerate(self._waiting):
             given = self._renumbered(value) if self._changed else operands[value]
             rules = all_rules[value]
-            if rules:
+            if rules and (unsure is None or self._changed or value in unsure):
                 self._source, self._position = self._sources[value], position
                 found = self._rewritten(rules, operations[value], given)
                 if found is not None:
                     self._replace(value, found)
+                    self._asked = False
                     continue
+                if self._asked:
+                    self._unsure.add(value)
+                    self._asked = False
             if merges and self._changed:
                 there = first.setdefault(_alike(operations[value], given), value)
                 if there != value:

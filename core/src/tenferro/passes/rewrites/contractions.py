@@ -63,7 +63,7 @@ def _without_transpose(rw: Rewriter, side: Side) -> Side:
 @CONTRACT.of(DotGeneral)
 def _sorted(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | None:
     """Sort the contracted axes by their order in the left operand."""
-    if list(op.lhs_contract) == sorted(op.lhs_contract):
+    if len(op.lhs_contract) < 2 or list(op.lhs_contract) == sorted(op.lhs_contract):
         return None
     pairs = sorted(zip(op.lhs_contract, op.rhs_contract, strict=True))
     left, right = (tuple([pair[k] for pair in pairs]) for k in (0, 1))
@@ -210,7 +210,7 @@ def _with_number(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | Non
     """Replace the contraction of a number and an array by their product."""
     x, y = operands
     dtype = rw.avals[x].dtype
-    if op.preferred not in (None, dtype):
+    if (rw.avals[x].ndim and rw.avals[y].ndim) or op.preferred not in (None, dtype):
         return None
     for number, other in ((x, y), (y, x)):
         if not rw.avals[number].ndim and rw.can(Mul):
@@ -225,13 +225,15 @@ def _with_number(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | Non
 def _elementwise(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | None:
     """Multiply where nothing is contracted; multiply and sum where few elements of batches are."""
     aval = rw.avals[operands[0]]
+    terms = prod([aval.shape[axis] for axis in op.lhs_contract])
+    if terms > _MAX_SHORT_SUM or (terms != 1 and not op.lhs_batch):
+        return None
     if op.preferred not in (None, aval.dtype) or is_narrow(aval) or not rw.can(Mul):
         return None
     left, right = Side.both(rw, op, operands)
-    terms = prod([aval.shape[axis] for axis in left.contract])
     if left.contract and terms == 1:
         left, right = _reshaped(rw, left), _reshaped(rw, right)
-    if left.contract and (left.free or right.free or not left.batch or terms > _MAX_SHORT_SUM):
+    if left.contract and (left.free or right.free):
         return None
     lhs, rhs = rw.avals[left.value].shape, rw.avals[right.value].shape
     first = (*left.batch, *left.free, *left.contract)

@@ -50,7 +50,7 @@ def with_short_lives(
         graph, lives, count = found, Liveness.of(found), count + more
         if lives.peak < least:
             best, least, changes = graph, lives.peak, count
-    return best, changes
+    return needed(best, best.nodes, best.outputs, best.avals) if changes else best, changes
 
 
 # ---- later ---------------------------------------------------------------------------------------
@@ -75,10 +75,7 @@ def _late(graph: MaterializedGraph, lives: Liveness, large: int) -> tuple[Materi
         for i in node[1]:
             first[i] = min(first[i], place[position])
             last[i] = max(last[i], place[position])
-    count = sum([here != position for position, here in enumerate(place)])
-    order = sorted(range(end), key=place.__getitem__)
-    ordered = [graph.nodes[position] for position in order]
-    return needed(graph, ordered, graph.outputs, graph.avals) if count else graph, count
+    return _ordered(graph, place)
 
 
 def _early(graph: MaterializedGraph, lives: Liveness, large: int) -> tuple[MaterializedGraph, int]:
@@ -96,10 +93,19 @@ def _early(graph: MaterializedGraph, lives: Liveness, large: int) -> tuple[Mater
                 place[position] = min(position, max([wanted, *others]))
         for i in outputs:
             made[i] = place[position]
+    return _ordered(graph, place)
+
+
+def _ordered(graph: MaterializedGraph, place: list[int]) -> tuple[MaterializedGraph, int]:
+    """Return the graph with its equations in the order of their places, and how many moved.
+
+    Values keep their numbers.
+    """
     count = sum([here != position for position, here in enumerate(place)])
-    order = sorted(range(len(place)), key=lambda position: (place[position], position))
-    ordered = [graph.nodes[position] for position in order]
-    return needed(graph, ordered, graph.outputs, graph.avals) if count else graph, count
+    if not count:
+        return graph, 0
+    nodes = [graph.nodes[position] for position in sorted(range(len(place)), key=place.__getitem__)]
+    return MaterializedGraph(graph.inputs, nodes, graph.outputs, graph.avals), count
 
 
 # ---- again ---------------------------------------------------------------------------------------
@@ -128,7 +134,8 @@ def _again(graph: MaterializedGraph, lives: Liveness, large: int) -> tuple[Mater
         operation, inputs, outputs, role, source = node
         given = tuple([number[i] for i in inputs])
         nodes.append(new_row((operation, given, outputs, role, source)))
-    return needed(graph, nodes, graph.outputs, avals), sum(map(len, copies.values()))
+    found = MaterializedGraph(graph.inputs, nodes, graph.outputs, avals)
+    return found, sum(map(len, copies.values()))
 
 
 def _far_readers(node: MaterializedNode, lives: Liveness) -> list[int]:
