@@ -146,7 +146,7 @@ def test_loops_branches_and_checkpoints_in_a_step_stay():
 
 def chained(c, r):
     """Multiply a carry by three factors, and add what flows along another way."""
-    return c * r / tn.exp(r) * 2.0 - c * tn.sin(r), None
+    return c * r / (tn.exp(r) + tn.ones_like(r)) * tn.tanh(r) - c * tn.sin(r), None
 
 
 def reverse_of(step, *avals, argnums):
@@ -162,7 +162,7 @@ def reverse_of(step, *avals, argnums):
 
 
 def test_a_chain_of_products_is_one_product_in_the_reverse_loop():
-    """ct·r/exp(r)·2 - ct·sin(r) = ct·(r/exp(r)·2 - sin(r))"""
+    """ct·r/(1 + eʳ)·tanh(r) - ct·sin(r) = ct·(r/(1 + eʳ)·tanh(r) - sin(r))"""
     x, rows = tn.Aval((3,), "f64"), tn.Aval((20, 3), "f64")
     assert reverse_of(chained, x, rows, argnums=(0, 1)) == ["mul"]
 
@@ -171,10 +171,48 @@ def test_products_that_the_loop_needs_are_multiplied_once():
     """ct goes through a product of matrices, two factors behind it, and one beside it"""
 
     def step(w, c, r):
-        return tn.sin(c) + w @ tn.sin(tn.cos(c * 3.0) * r), None
+        return tn.sin(c) + w @ tn.sin(tn.cos(c) * r), None
 
     avals = tn.Aval((3, 3), "f64"), tn.Aval((3,), "f64"), tn.Aval((20, 3), "f64")
     assert reverse_of(step, *avals, argnums=1) == ["add", "dot_general", "mul", "mul"]
+
+
+FACTORS = {
+    "two rows": (lambda c, r, p: c * r * p, ["mul", "mul"]),
+    "a row and a bounded one": (lambda c, r, p: c * tn.cos(p) * r * tn.tanh(r), ["mul"]),
+    "a quotient of rows": (lambda c, r, p: c * r / p, ["div", "mul"]),
+    "a quotient by 1 or more": (lambda c, r, p: c * r / (tn.ones(3) + tn.exp(p)), ["mul"]),
+    "two quotients": (lambda c, r, p: c / r / p, ["div", "div"]),
+    "a sum of rows": (lambda c, r, p: c * r + c * p, ["mul"]),
+    "a sum of products": (lambda c, r, p: c * r * p + c, ["add", "mul", "mul"]),
+    "large constants": (lambda c, r, p: c * (r * 2.0) * tn.full((3,), 1e200), ["mul", "mul"]),
+    "masks": (lambda c, r, p: c * tn.where(r > p, tn.ones(3), tn.sin(p)) * p * (r > 0), ["mul"]),
+}
+
+
+@pytest.mark.parametrize("step, need", FACTORS.values(), ids=FACTORS)
+def test_a_product_has_one_factor_that_nothing_bounds(step, need):
+    """a·b overflows where ct·a·b does not, and a·cos(b) does not"""
+    x, rows = tn.Aval((3,), "f64"), tn.Aval((20, 3), "f64")
+    total = lambda x, r, p: tn.sum(tn.scan(lambda c, k: (step(c, *k), None), x, (r, p))[0])  # noqa: E731
+    _, (loop,) = split(tn.grad(total), x, rows, rows)
+    assert inside(loop) == need
+
+
+def test_a_product_that_the_primal_loop_computes_is_joined():
+    """(ct·c)·p with c·p in the loop over the primals"""
+    x, p = tn.Aval((3,), "f64"), tn.Aval((), "f64")
+    total = lambda x, p: tn.sum(tn.scan(lambda c, _: (c - c * p * c, None), x, None, 20)[0])  # noqa: E731
+    _, loops = split(tn.grad(total), x, p)
+    assert [inside(loop) for loop in loops if loop.reverse] == [["mul"]]
+
+
+def test_chains_of_tangents_and_second_cotangents_are_joined():
+    """Each of the four loops of a second derivative multiplies at most once in a step"""
+    total = lambda x: tn.sum(tn.scan(lambda c, _: (c + tn.tanh(tn.sin(c)), None), x, None, 20)[0])  # noqa: E731
+    second = tn.grad(lambda x: tn.sum(tn.grad(total)(x)))
+    _, loops = split(second, tn.Aval((3,), "f64"))
+    assert [inside(loop).count("mul") for loop in loops] == [0, 1, 1, 1]
 
 
 @pytest.mark.parametrize("dtype", ["f32", "c64"])

@@ -55,6 +55,41 @@ def test_a_loop_takes_what_is_predicted_and_gives_the_same_bits(budget):
     np.testing.assert_array_equal(found, want)
 
 
+def gated(x):
+    def step(state, _):
+        c, h = state
+        gate = (np.tanh(h / 2.0) + 1.0) * 0.5
+        c = c * gate - np.tanh(h) * 0.5 / (1.0 + c * c)
+        return (c, gate * np.tanh(c) + 0.1 * np.sin(-h)), None
+
+    c, h = tn.scan(step, (x, x * x), None, 300)[0]
+    return np.sum(c * h)
+
+
+def repeated(step, x):
+    return tn.scan(lambda c, _: (step(c), None), x, None, 300)[0]
+
+
+LOOPS = {
+    "one product": lambda x: repeated(lambda c: c + 0.01 * np.tanh(np.sin(c)), x),
+    "products of primals": lambda x: repeated(lambda c: c - 0.02 * c * c, x),
+    "two unbounded factors": lambda x: repeated(lambda c: 3.1 * c * (1.0 - c), x),
+    "two carries": gated,
+}
+
+
+@pytest.mark.parametrize("derivative", [tn.grad, lambda f: tn.hvp(f)], ids=["grad", "hvp"])
+@pytest.mark.parametrize("function", LOOPS.values(), ids=LOOPS)
+def test_joined_products_are_the_same_bits_within_a_budget(function, derivative):
+    """A budget leaves no room for factors of all steps, which each step then computes"""
+    x = np.linspace(0.1, 0.7, 10)
+    given = (x,) if derivative is tn.grad else (x, np.cos(x))
+    found = derivative(lambda x: np.sum(function(x)))
+    want = tn.jit(found)(*given)
+    for budget in (0.6, 0.3):
+        np.testing.assert_array_equal(tn.jit(found, memory_budget=budget)(*given), want)
+
+
 @pytest.mark.parametrize("budget", [1.0, 0.4, 0.25])
 def test_layers_take_what_is_predicted(budget):
     """Without blocks of rows: how much these save depends on threads and on the cache."""

@@ -38,6 +38,7 @@ SUMS, CONTRACT, SYSTEMS = "sums", "contract", "systems"
 LAYOUT, LOOPS = "layout", "loops"
 FISSION, PRODUCTS = "fission", "product_fission"
 _SPLITTING = frozenset((FISSION, PRODUCTS))
+_CHAINS = "std::chains"  # the part of fission that needs no memory
 _NEEDING_MEMORY = _SPLITTING | {PACKS}  # for the rows of what is split, and for all parts at once
 _FACTORIZED = frozenset(("std::lu", "std::slogdet"))
 _CHECKPOINT = frozenset(("std::checkpoint",))
@@ -91,7 +92,7 @@ def optimized(
         found = _split_within(graph, names, can, budget, predict)
         if found is not None:
             return found
-        names -= _NEEDING_MEMORY
+        names = names - _NEEDING_MEMORY | ({_CHAINS} if FISSION in names else set())
     counts = dict.fromkeys([name for name in NAMES if name in names], 0)
     before = len(graph)
     memory = None
@@ -127,7 +128,7 @@ def _rewritten(
         graph, counts[LOOPS] = joins.with_joined_loops(
             graph, lambda body: _rewritten_body(body, names, can)
         )
-    if not names.isdisjoint(_SPLITTING) and _has_control(graph):
+    if not names.isdisjoint(_SPLITTING | {_CHAINS}) and _has_control(graph):
         graph = _with_split_loops(graph, names, can, counts)
     if LAYOUT in names:
         graph, counts[LAYOUT] = _laid_out(graph)
@@ -188,9 +189,14 @@ def _with_split_loops(
 ) -> MaterializedGraph:
     """Take out of loops what can run for all steps at once, and rewrite what that has become."""
     fission = import_module("tenferro.passes.fission.split")
-    name = FISSION if FISSION in names else PRODUCTS
-    found, counts[name] = fission.with_split_loops(graph, can, by_products=name == PRODUCTS)
-    return _swept(found, names, can, counts) if counts[name] else graph
+    name = FISSION if FISSION in names else _CHAINS if _CHAINS in names else PRODUCTS
+    how = {FISSION: fission.ALL, _CHAINS: fission.CHAINS, PRODUCTS: fission.BY_PRODUCTS}[name]
+    found, count = fission.with_split_loops(
+        graph, can, lambda body: _rewritten_body(body, names, can), how
+    )
+    if name != _CHAINS:
+        counts[name] = count
+    return _swept(found, names, can, counts) if count else graph
 
 
 def _with_shared_products(

@@ -83,9 +83,12 @@ def join_scans(first: MutableEquation, second: MutableEquation) -> bool:
     wanted += [_place(i, classes[own:], behind, two.carried) for i in two.outputs]
     stored = [_place(i, (), count, own) for i in one.offloaded]
     stored += [_place(i, (), behind, two.carried) for i in two.offloaded]
+    moving = {*one.derivatives, *[own + i for i in two.derivatives]}
+    plain = {c for i, c in enumerate(classes) if i not in moving}
     first.operation = one.replaced(
         body=body, consts=len(consts), carried=count, outputs=tuple(wanted), is_linear=(),
         offload=two.offload if one.offload is None else one.offload, offloaded=tuple(stored),
+        derivatives=tuple([c for c in range(count) if c not in plain]),
     )  # fmt: skip
     first.inputs = (
         *places.slots("const"),
@@ -136,6 +139,7 @@ def chain_scans(first: MutableEquation, second: MutableEquation) -> None:
         is_linear=(),
         offload=two.offload if one.offload is None else one.offload,
         offloaded=tuple(stored),
+        derivatives=(*one.derivatives, *[one.carried + i for i in two.derivatives]),
     )
     first.inputs = (
         *places.slots("const"),
@@ -295,6 +299,7 @@ def drop_unread(equation: MutableEquation, read: set[int]) -> bool:
         outputs=tuple([place[loop.outputs[k]] for k in wanted]),
         is_linear=(),
         offloaded=tuple([place[i] for i in loop.offloaded if i in place]),
+        derivatives=tuple([place[i] for i in loop.derivatives if i in place]),
     )
     equation.inputs = tuple([equation.inputs[i] for i in kept])
     equation.outputs = tuple([equation.outputs[k] for k in wanted])

@@ -174,3 +174,28 @@ def test_factors_of_a_step_keep_their_order():
     rows = np.full((6, 4), 1e200)
     slope = tn.jit(tn.grad(lambda x: np.sum(tn.scan(step, x, rows)[0])))(np.ones(4))
     np.testing.assert_allclose(slope, np.ones(4), rtol=1e-14)
+
+
+LARGE = {  # a step that is no number, and its derivative by x at 0 or by y
+    "two rows": lambda y, p: y * p * p,
+    "rows and quotients": lambda y, p: y * p * p / p,
+    "a sum": lambda y, p: y * p * p + y,
+    "a large constant": lambda y, p: y * p * 1e200,
+}
+
+
+@pytest.mark.parametrize("derivative", ["grad", "jvp", "jvp of grad", "grad of jvp"])
+@pytest.mark.parametrize("step", LARGE.values(), ids=LARGE)
+def test_a_derivative_of_zero_stays_zero_where_factors_overflow(step, derivative):
+    """0·p·p = 0 with p = 1e200, where 0·(p·p) = 0·∞ is nan"""
+    rows = np.full((6, 4), 1e200)
+    value = lambda x: np.sum(np.zeros(4) * tn.scan(lambda y, p: (step(y, p), None), x, rows)[0])  # noqa: E731
+    x, v = np.zeros(4), np.zeros(4)
+    found = {
+        "grad": tn.grad(value),
+        "jvp": lambda x: tn.jvp(value, (x,), (v,))[1],
+        "jvp of grad": lambda x: tn.jvp(tn.grad(value), (x,), (v,))[1],
+        "grad of jvp": tn.grad(lambda x: tn.jvp(value, (x,), (v,))[1]),
+    }[derivative]
+    np.testing.assert_array_equal(tn.jit(found)(x), 0.0 * found(x))
+    np.testing.assert_array_equal(found(x), np.zeros_like(found(x)))

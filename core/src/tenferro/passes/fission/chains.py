@@ -1,16 +1,22 @@
-"""Chains of products in a loop over cotangents: one product by what does not vary with the carry.
+"""Chains of products in a loop over derivatives: one product by what does not vary with the carry.
 
 The reverse loop of a recurrence multiplies its cotangent by one local derivative after the other,
 and adds what flows along different ways: ct·a·b/c + ct·d. What reads no carry is computed for all
 steps at once, and each step does one product, ct·(a·b/c + d). This is the order of forward mode;
-factors keep their order, so that a·b does not overflow where a/c·b does not, and results agree to
-rounding. Only what is linear in a cotangent is reordered,
-never a value, and only in double precision. Read next: ``split.py``.
+results agree to rounding. Only tangents and cotangents are reordered, never a value, and only in
+double precision.
+
+A product of factors may overflow where each of them, times the cotangent, does not; and 0·∞ is nan.
+So a product has at most one factor that nothing bounds, and the bounds of the others make it at
+most 2¹⁶ times larger: a·cos(x) is joined. a·b is only where the loop over the primals computes it.
+The choice depends on one step alone, so that loops of other lengths, and loops that a memory budget
+leaves whole, give the same bits.
+Read next: ``bounds.py``, ``split.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence, Set
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import (
@@ -21,6 +27,7 @@ from tenferro.computegraph import (
     fragment_of_graph,
 )
 from tenferro.passes._rewriter import needed
+from tenferro.passes.fission.bounds import ANY, Interval, intervals, inverted, largest
 from tenferro.passes.fission.parts import Parts
 from tenferro.primitives import Aval
 from tenferro.primitives.arithmetic import Add, Div, Mul, Neg, Sub
@@ -28,29 +35,44 @@ from tenferro.primitives.constants import Constant
 from tenferro.primitives.control import Scan
 
 _DOUBLE = frozenset(("float64", "complex128"))
+_MAX_GROWTH = 2.0**16  # by which a product may be larger than its factor that nothing bounds
 
 
 class Chain(NamedTuple):
     """A value of a step: base · factor, or base / divisor, with a sign. All are slots; None is 1.
 
-    Not both: after a first factor each division is done in its place.
+    Not both. With all that is known, the factor or the inverse of the divisor is at most ``most``
+    times what one unbounded number may be, or at most ``most`` if it is bounded.
     """
 
     base: int
     factor: int | None = None
     divisor: int | None = None
     is_negative: bool = False
+    is_bounded: bool = True
+    most: float = 1.0
 
 
-def with_short_chains(parts: Parts) -> Scan | None:
+class Known(NamedTuple):
+    """Facts about the inputs of a body."""
+
+    intervals: Sequence[Interval]
+    products: Set[frozenset[int | None]]  # pairs whose product is a value of the program, too
+
+
+def with_short_chains(parts: Parts, known: Callable[[], Known]) -> Scan | None:
     """Return the loop with one product for each chain; ``None`` if it has no chain."""
-    if not any(parts.loop.is_linear):
+    loop = parts.loop
+    if not loop.derivatives:
         return None
     links = _Links(parts)
     if not links.inner:
         return None
-    body = fragment_of_graph(_Shorter(links).graph())
-    return parts.loop.replaced(body=body)
+    given, products = known()
+    given = [*given[: loop.consts], *[ANY] * loop.carried, *given[loop.rows :]]
+    found = _Shorter(links, intervals(parts.graph, given), products)
+    graph = found.graph()
+    return loop.replaced(body=fragment_of_graph(graph)) if found.is_shorter else None
 
 
 class _Links:
@@ -64,7 +86,7 @@ class _Links:
         self.parts = parts
         self.moving: dict[int, tuple[int, ...]] = {}
         self._bases: dict[int, int] = {}
-        active = _linear_slots(parts.loop, parts.graph)
+        active = _derivative_slots(parts.loop, parts.graph)
         for place in sorted(parts.core):
             self._enter(parts.graph.nodes[place], active)
         self.inner = self._inner()
@@ -96,12 +118,14 @@ def _is_link(node: MaterializedNode, moving: tuple[int, ...]) -> bool:
     kind = type(node.operation)
     if kind in (Add, Sub):
         return len(moving) == 2
+    if len(moving) != 1:
+        return False
     return kind in (Mul, Neg) or (kind is Div and node.inputs[0] == moving[0])
 
 
-def _linear_slots(loop: Scan, graph: MaterializedGraph) -> set[int]:
-    """Return the values of a step that vary with an input in which the loop is linear."""
-    found = {i for i, is_linear in enumerate(loop.is_linear) if is_linear}
+def _derivative_slots(loop: Scan, graph: MaterializedGraph) -> set[int]:
+    """Return the values of a step that vary with a carry that is a tangent or cotangent."""
+    found = {loop.consts + i for i in loop.derivatives}
     for node in graph.nodes:
         if not found.isdisjoint(node.inputs):
             found.update(node.outputs)
@@ -111,8 +135,13 @@ def _linear_slots(loop: Scan, graph: MaterializedGraph) -> set[int]:
 class _Shorter:
     """The body while it is written; what computes factors leaves the loop later."""
 
-    def __init__(self, links: _Links) -> None:
+    def __init__(
+        self, links: _Links, known: list[Interval], products: Set[frozenset[int | None]]
+    ) -> None:
+        self.is_shorter = False
         self._links = links
+        self._products = products
+        self._known = known
         self._graph: MaterializedGraph = links.parts.graph
         self._avals = list(self._graph.avals)
         self._nodes: list[MaterializedNode] = []
@@ -129,46 +158,75 @@ class _Shorter:
             if moving is None:
                 self._nodes.append(node)
                 continue
-            starts = [near[i] if i in inner else Chain(i) for i in moving]
-            whole[slot] = self._extended(node, [whole.get(i, Chain(i)) for i in moving])
-            is_one = len({chain.base for chain in starts}) == 1
-            near[slot] = self._extended(node, starts) if is_one else whole[slot]
-            is_shorter = not inner.isdisjoint(moving)
-            self._nodes.append(self._product(near[slot], node) if is_shorter else node)
+            from_near = self._extended(node, [near[i] if i in inner else Chain(i) for i in moving])
+            from_first = self._extended(node, [whole.get(i, Chain(i)) for i in moving])
+            alone = self._extended(node, [Chain(i) for i in moving]) or Chain(slot)
+            near[slot] = from_near or from_first or alone
+            whole[slot] = from_first or near[slot]
+            is_same = near[slot].base == slot or near[slot] == alone or inner.isdisjoint(moving)
+            self._nodes.append(node if is_same else self._product(near[slot], node))
         return needed(self._graph, self._nodes, self._graph.outputs, self._avals)
 
-    def _extended(self, node: MaterializedNode, starts: Sequence[Chain]) -> Chain:
-        """Return the chain of an equation on chains of one base."""
-        first, aval = starts[0], self._avals[node.outputs[0]]
-        if len(starts) == 2:
-            factors = tuple([self._factor(chain, aval) for chain in starts])
-            return Chain(first.base, self._emit(node.operation, factors, aval))
+    def _extended(self, node: MaterializedNode, starts: Sequence[Chain]) -> Chain | None:
+        """Return the chain of an equation on chains of one base; ``None`` if it may overflow."""
+        first = starts[0]
+        if len({chain.base for chain in starts}) > 1:
+            return None
         if type(node.operation) is Neg:
             return first._replace(is_negative=not first.is_negative)
+        if len(starts) == 2:
+            return self._added(node, starts)
         (slot,) = [i for i in node.inputs if not self._links.parts.varies(i)]
-        _, factor, divisor, _ = first
-        if type(node.operation) is Div:
-            if factor is None:
-                known = slot if divisor is None else self._emit(Mul(), (divisor, slot), aval)
-                return first._replace(divisor=known)
-            return first._replace(factor=self._emit(Div(), (factor, slot), aval))
-        if divisor is not None:
-            return first._replace(factor=self._emit(Div(), (slot, divisor), aval), divisor=None)
-        known = slot if factor is None else self._emit(Mul(), (factor, slot), aval)
-        return first._replace(factor=known)
+        is_divisor = type(node.operation) is Div
+        size = largest(inverted(self._known[slot]) if is_divisor else self._known[slot])
+        is_bounded = size <= _MAX_GROWTH
+        most = first.most * (size if is_bounded else 1.0)
+        if first.factor is None and first.divisor is None:
+            factor, divisor = (None, slot) if is_divisor else (slot, None)
+            return Chain(first.base, factor, divisor, first.is_negative, is_bounded, most)
+        may_grow = is_bounded or (not is_divisor and self._may_grow(first, slot))
+        if not may_grow or not _may_be_factor(first) or most > _MAX_GROWTH:
+            return None
+        aval = self._avals[node.outputs[0]]
+        is_bounded = is_bounded and first.is_bounded
+        if is_divisor:
+            factor = self._emit(Div(), (self._factor(first, aval), slot), aval)
+            return Chain(first.base, factor, is_bounded=is_bounded, most=most)
+        kind, other = (Mul, first.factor) if first.divisor is None else (Div, first.divisor)
+        assert other is not None  # a chain has a factor or a divisor here
+        inputs = (other, slot) if kind is Mul else (slot, other)
+        factor = self._emit(kind(), inputs, aval)
+        return Chain(first.base, factor, None, first.is_negative, is_bounded, most)
+
+    def _may_grow(self, chain: Chain, slot: int) -> bool:
+        """Return True if a chain may be multiplied by a factor that nothing bounds."""
+        return chain.is_bounded or frozenset((chain.factor, slot)) in self._products
+
+    def _added(self, node: MaterializedNode, starts: Sequence[Chain]) -> Chain | None:
+        """Return the chain of a sum or difference of two chains of one base."""
+        one, two = starts
+        most = one.most + two.most
+        if most > _MAX_GROWTH or not (_may_be_factor(one) and _may_be_factor(two)):
+            return None
+        aval = self._avals[node.outputs[0]]
+        factors = self._factor(one, aval), self._factor(two, aval)
+        is_bounded = one.is_bounded and two.is_bounded
+        factor = self._emit(node.operation, factors, aval)
+        return Chain(one.base, factor, is_bounded=is_bounded, most=most)
 
     def _factor(self, chain: Chain, aval: Aval) -> int:
         """Return the slot of what multiplies the base of a chain."""
-        _, factor, divisor, is_negative = chain
+        factor = chain.factor
         if factor is None:
             factor = self._emit(Constant(1.0, aval.dtype, aval.shape), (), aval)
-        if divisor is not None:
-            factor = self._emit(Div(), (factor, divisor), aval)
-        return self._emit(Neg(), (factor,), aval) if is_negative else factor
+        if chain.divisor is not None:
+            factor = self._emit(Div(), (factor, chain.divisor), aval)
+        return self._emit(Neg(), (factor,), aval) if chain.is_negative else factor
 
     def _product(self, chain: Chain, node: MaterializedNode) -> MaterializedNode:
         """Return the equation of a chain, which replaces its last one."""
-        base, _, divisor, is_negative = chain
+        base, _, divisor, is_negative, *_ = chain
+        self.is_shorter = True
         aval = self._avals[node.outputs[0]]
         if divisor is None:
             return node._replace(operation=Mul(), inputs=(base, self._factor(chain, aval)))
@@ -184,3 +242,8 @@ class _Shorter:
             self._avals.append(aval)
             self._nodes.append(MaterializedNode(operation, inputs, (found,), PRIMARY, None))
         return found
+
+
+def _may_be_factor(chain: Chain) -> bool:
+    """Return False for a divisor whose inverse may overflow."""
+    return chain.divisor is None or chain.is_bounded

@@ -61,6 +61,7 @@ class SmallerLoop:
             carried=count,
             outputs=(*asked, *range(count, count + len(stacks))),
             is_linear=(),
+            derivatives=tuple([k for k, i in enumerate(parts.carries) if i in loop.derivatives]),
         )
         made = derive(smaller, [key for _, key in pairs]) if smaller.outputs else ()
         rows = [Handle(key) for key in made[len(asked) :]]

@@ -9,17 +9,20 @@ written in ``smaller.py``. Read next: ``../_driver.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import Any
 
 from tenferro._runtime import CollectorPaused
 from tenferro.computegraph import (
+    Fragment,
     MaterializedGraph,
     MaterializedNode,
     ValueKey,
     derive,
     flatten,
 )
-from tenferro.passes.fission.chains import with_short_chains
+from tenferro.passes.fission.bounds import Interval, intervals, products_of_primals
+from tenferro.passes.fission.chains import Known, with_short_chains
 from tenferro.passes.fission.parts import EACH, FEW_BYTES_OF_ALL, STEP, Parts, parts_of
 from tenferro.passes.fission.smaller import SmallerLoop
 from tenferro.primitives import Handle, reduce_sum
@@ -28,23 +31,35 @@ from tenferro.primitives.control import Scan
 from tenferro.primitives.control.effects import has_effects
 from tenferro.primitives.structural import BroadcastInDim
 
+ALL, BY_PRODUCTS, CHAINS = "all", "by products", "chains"
+
 
 def with_split_loops(
-    graph: MaterializedGraph, can: Callable[[type], bool], *, by_products: bool = False
+    graph: MaterializedGraph,
+    can: Callable[[type], bool],
+    optimize: Callable[[Fragment], Fragment],
+    how: str = ALL,
 ) -> tuple[MaterializedGraph, int]:
     """Take out of the loops what can run for all steps at once; also count the loops.
 
-    ``can`` says whether an operation of a class may be introduced; ``by_products`` leaves loops
-    alone that no product leaves.
+    ``can`` says whether an operation of a class may be introduced; ``optimize`` rewrites the body
+    of a loop whose chains are joined. With ``BY_PRODUCTS`` loops that no product leaves stay as
+    they are, with ``CHAINS`` all stay whole and their chains are joined.
     """
     with CollectorPaused():
+        bounds = cache(partial(intervals, graph))
         values = list(graph.inputs)
         count = 0
         for node in graph.nodes:
             given = [values[i] for i in node.inputs]
             made = None
-            if isinstance(node.operation, Scan):
-                made = _split(node.operation, given, can, by_products=by_products)
+            loop = node.operation
+            if isinstance(loop, Scan) and how != BY_PRODUCTS:
+                loop = _joined(loop, partial(_known, graph, node, bounds), optimize, can)
+            if isinstance(loop, Scan) and how != CHAINS:
+                made = _split(loop, given, can, by_products=how == BY_PRODUCTS)
+            if made is None and loop is not node.operation:
+                made = derive(loop, given)
             count += made is not None
             if made is None:
                 made = derive(node.operation, given, node.role)
@@ -53,10 +68,32 @@ def with_split_loops(
             values += made
         if not count:
             return graph, 0
-        known = set(graph.inputs)
+        first = set(graph.inputs)
         outputs = [values[i] for i in graph.outputs]
-        found = flatten(graph.inputs, outputs, lambda k: None if k in known else k.definition)
+        found = flatten(graph.inputs, outputs, lambda k: None if k in first else k.definition)
     return found, count
+
+
+def _known(
+    graph: MaterializedGraph, node: MaterializedNode, bounds: Callable[[], Sequence[Interval]]
+) -> Known:
+    """Return what is known of the operands of a loop."""
+    given = bounds()
+    products = products_of_primals(graph, node.operation, node.inputs)
+    return Known([given[i] for i in node.inputs], products)
+
+
+def _joined(
+    loop: Scan,
+    known: Callable[[], Known],
+    optimize: Callable[[Fragment], Fragment],
+    can: Callable[[type], bool],
+) -> Scan:
+    """Return the loop with one product for each chain, or the loop itself if it has none."""
+    found = with_short_chains(parts_of(loop), known)
+    if found is None or not all([can(type(node[0])) for node in found.body.flat.nodes]):
+        return loop
+    return found.replaced(body=optimize(found.body))
 
 
 def at_once(loop: Scan, operands: Sequence[ValueKey]) -> Sequence[ValueKey] | None:
@@ -92,9 +129,6 @@ def _split(
     if loop.length < 2 or loop.offload is not None or has_effects(loop):
         return None
     parts = parts_of(loop)
-    shorter = None if by_products else with_short_chains(parts)
-    if shorter is not None and parts_of(shorter).is_worthwhile(by_products=False):
-        parts = parts_of(shorter)
     if not parts.is_worthwhile(by_products=by_products):
         return None
     found = _Split(parts, operands).results()

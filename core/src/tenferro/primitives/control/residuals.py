@@ -73,6 +73,7 @@ def split(loop: Scan, operands: Sequence[Any], rule: RuleBuilder) -> tuple[Scan,
         loop.offload,
         tuple([place[i] for i in loop.offloaded if i in place]),
         loop.stores_all,
+        tuple(range(len(moving))),
     )
     return linear, [value_of[key] for key in leaves]
 
@@ -101,10 +102,12 @@ def _stacks(
     """Emit the loop over the primals; return the stacks of these values."""
     body = Fragment.of(kinds.primals, [*carries, *stacked], is_pin)
     chosen = tuple(range(len(carries), len(carries) + len(stacked)))
+    fixed = [i for i in range(loop.carried) if not loop.is_linear[loop.consts + i]]
+    derivatives = tuple([k for k, i in enumerate(fixed) if i in loop.derivatives])
     primal = Scan(
         body, len(kinds.consts), len(carries), loop.length, chosen, loop.reverse,
         offload=loop.offload, offloaded=chosen if loop.offload is not None else (),
-        stores_all=loop.stores_all,
+        stores_all=loop.stores_all, derivatives=derivatives,
     )  # fmt: skip
     return emitted(rule, primal, [operands[i] for i in kinds.primal_numbers])
 

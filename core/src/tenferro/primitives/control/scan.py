@@ -37,6 +37,8 @@ class Scan(HigherOrder):
               directory for temporary files, None stores them in memory
     offloaded  outputs of the body, by number, whose rows are stored there
     stores_all  its derivative stores all that it reads, and computes nothing again
+    derivatives  carries, by number, that are tangents or cotangents: graph passes may regroup the
+              products of these
     """
 
     key = "std::scan"
@@ -50,6 +52,7 @@ class Scan(HigherOrder):
     offload: str | None = None
     offloaded: tuple[int, ...] = ()
     stores_all: bool = False
+    derivatives: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         self.check_graph("body")
@@ -79,7 +82,15 @@ class Scan(HigherOrder):
         self.check_marks(count)
         self.check_bool("reverse")
         self.check_bool("stores_all")
+        self._check_derivatives()
         self._check_offload()
+
+    def _check_derivatives(self) -> None:
+        numbers: Any = self.derivatives
+        is_fine = isinstance(numbers, tuple) and all([type(i) is int for i in numbers])
+        if not is_fine or not {*numbers} <= {*range(self.carried)}:
+            need = "a tuple of numbers of carries"
+            raise invalid(self, "derivatives", "no such carries", got=repr(numbers), need=need)
 
     def _check_offload(self) -> None:
         directory: Any = self.offload

@@ -69,6 +69,7 @@ def joint_loop(
         loop.offload,
         tuple([place_of[i] for i in loop.offloaded if i in place_of]),
         loop.stores_all,
+        (*loop.derivatives, *range(loop.carried, loop.carried + len(moving))),
     )
     return joint, [*map(rule.value, brought), *operands], wanted
 

@@ -108,6 +108,7 @@ class _Backward:
             ),
             loop.offload,
             stores_all=loop.stores_all,
+            derivatives=tuple(range(moving)),
         )  # fmt: skip
         operands = [
             *map(rule.value, brought),
