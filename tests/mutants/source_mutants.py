@@ -843,8 +843,8 @@ PLANNER = Area(
         _plan(
             "memory in Fortran's order is read in C's",
             "tenferro_numpy.kernels.region",
-            "views = [x.reshape(-1, order=order) for x in views]",
-            "views = [x.reshape(-1) for x in views]",
+            "views = [x if x.ndim == 1 else x.reshape(-1, order=order) for x in views]",
+            "views = [x if x.ndim == 1 else x.reshape(-1) for x in views]",
             "test_regions.py",
             "test_region_tiles.py",
             "test_random_regions.py",
