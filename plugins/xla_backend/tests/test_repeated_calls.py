@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tenferro as tn
+from tenferro.primitives import UnknownDTypeError
 
 CALLS = 3
 
@@ -118,3 +119,72 @@ def test_a_donated_array_is_refused_in_a_later_call():
     f(gone)
     with pytest.raises(tn.TenferroError, match="was donated to a program"):
         f(gone)
+
+
+OTHERS = {
+    "shape": lambda: (device_array([1, 2, 3], "float64"), device_array(0.5, "float64")),
+    "rank": lambda: (device_array([[1, 2]], "float64"), device_array(0.5, "float64")),
+    "dtype": lambda: (device_array([1, 2], "float32"), device_array(0.5, "float32")),
+    "class": lambda: (np.array([1.0, 2.0]), np.array(0.5)),
+    "number": lambda: (device_array([1, 2], "float64"), 0.5),
+}
+
+
+@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
+def test_calls_that_look_otherwise_have_a_program_of_their_own(other, wide):
+    f = tn.jit(lambda x, y: x * y, backend="xla")
+    own = ARGUMENTS["arrays of JAX"]
+    for arguments in (own, own, own, other, own, other, other, own):
+        result = f(*arguments())
+        x, y = (np.asarray(a) for a in arguments())
+        assert result.dtype == x.dtype
+        np.testing.assert_array_equal(np.asarray(result), x * y)
+    info = f.cache_info()
+    assert info.misses <= 2
+    assert info.hits == 8 - info.misses
+
+
+def test_arrays_of_numpy_in_another_dtype_have_a_program_of_their_own(wide):
+    f = tn.jit(lambda x: x / 3, backend="xla")
+    for dtype in ("float64", "float64", "float64", "float32", "complex128", "float64"):
+        x = np.array([1.0, 2.0], dtype)
+        result = np.asarray(f(x))
+        assert result.dtype == x.dtype
+        np.testing.assert_array_equal(result, x / x.dtype.type(3))
+
+
+def test_an_array_in_the_order_of_another_machine_is_refused_in_a_later_call():
+    f = tn.jit(lambda x: x / 3, backend="xla")
+    for _ in range(CALLS):
+        f(np.array([1.0, 2.0]))
+    with pytest.raises(UnknownDTypeError, match="order of another machine"):
+        f(np.array([1.0, 2.0], np.dtype("f8").newbyteorder()))
+
+
+def test_a_later_call_looks_for_numbers_that_are_not_finite():
+    f = tn.jit(lambda x: np.log(x), backend="xla")
+    x = device_array([-1.0], "float64")
+    for _ in range(CALLS):
+        f(x)
+    with pytest.raises(tn.NonFiniteError), tn.debug_nans():
+        f(x)
+
+
+def test_an_error_of_a_callback_is_not_taken_for_other_operands():
+    calls = []
+
+    def refuses(x):
+        calls.append(x)
+        if len(calls) > CALLS:
+            raise tn.computegraph.OperandError("of the user")
+        return x
+
+    f = tn.jit(lambda x: tn.host_callback(refuses, x, results=x), backend="xla")
+    x = device_array([1.0], "float64")
+    for _ in range(CALLS):
+        f(x)
+    before = len(calls)
+    calls += [None] * CALLS
+    with pytest.raises(tn.computegraph.OperandError, match="of the user"):
+        f(x)
+    assert len(calls) == before + CALLS + 1

@@ -53,6 +53,8 @@ def set_host(new: PluginHost | None) -> PluginHost | None:
     global _host
     with _lock:
         before, _host = _host, new
+        if before is not None:
+            before.chosen = {}  # programs that were bound to it ask again
         return before
 
 

@@ -54,6 +54,14 @@ class Executable(ABC):
         """
         return self
 
+    def refuses_others(self, operands: Sequence[Any]) -> bool:
+        """Return True if what ``specialized`` gives for these refuses all others.
+
+        For operands of the same classes, but of another dtype or shape, it then raises
+        ``OperandError`` before it runs, so that the caller need not compare them.
+        """
+        return False
+
     def hold(self, index: int, operand: Any) -> Any:
         """Return what every run gets as one input, for an operand that never changes."""
         return operand

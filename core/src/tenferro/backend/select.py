@@ -195,14 +195,18 @@ class inspecting:
         _inspector.reset(self._token)
 
 
+#: Gives the inspector of this thread or task, or None; a function in C, for the calls of programs.
+inspector = _inspector.get
+
+
 def is_inspected() -> bool:
     """Return whether programs run equation by equation, so that each must be there."""
-    return _inspector.get() is not None
+    return inspector() is not None
 
 
 def _inspected(backend: Backend) -> Backend:
-    inspector = _inspector.get()
-    return backend if inspector is None else inspector(backend)
+    found = inspector()
+    return backend if found is None else found(backend)
 
 
 def recall(explicit: str | Backend | None, types: frozenset[type]) -> Backend | None:
@@ -216,8 +220,7 @@ def recall(explicit: str | Backend | None, types: frozenset[type]) -> Backend | 
     backend, ambient = found
     if ambient is not None and ambient != _ambient():
         return None
-    inspector = _inspector.get()
-    return backend if inspector is None else inspector(backend)
+    return _inspected(backend)
 
 
 def _remember(
@@ -227,7 +230,7 @@ def _remember(
     current = _current.get()
     depends = explicit is None and current is None
     if len(plugins.chosen) >= _KEPT_CHOICES:
-        plugins.chosen.clear()
+        plugins.chosen = {}
     try:
         plugins.chosen[explicit, current, types] = found, _ambient() if depends else None
     except TypeError:

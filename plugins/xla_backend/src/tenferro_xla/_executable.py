@@ -185,6 +185,13 @@ class XlaExecutable(Executable):
 
         return run
 
+    def refuses_others(self, operands: Sequence[Any]) -> bool:
+        """Return True for arrays of JAX, which compares their dtypes and shapes.
+
+        Of arrays of NumPy it does not compare the order of bytes.
+        """
+        return all([type(x) is np.float64 or _is_own(x) for x in operands])
+
     def _specialized_for_host(self, operands: Sequence[Any]) -> Callable[..., tuple[Any, ...]]:
         """Return what runs operands like these, with values of the host among them."""
         takes = [self._take(i, operand) for i, operand in enumerate(operands)]

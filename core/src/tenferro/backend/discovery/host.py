@@ -85,7 +85,7 @@ class PluginHost:
         self._backends: dict[tuple[object, ...], Backend] = {}
         self._catalogue = Catalogue(self._store, self._break, self._forget_choices)
         self._owners: dict[type, str | None] = {}
-        self.chosen: dict[Any, Any] = {}  # what `select.py` remembers of this host
+        self.chosen: dict[Any, Any] = {}  # of `select.py`; replaced when a choice may change
 
     # ---- plugins ---------------------------------------------------------------------------------
 
@@ -181,7 +181,7 @@ class PluginHost:
 
     def _forget_choices(self) -> None:
         self._owners.clear()
-        self.chosen.clear()
+        self.chosen = {}
 
     # ---- backends --------------------------------------------------------------------------------
 
@@ -208,7 +208,7 @@ class PluginHost:
         plugin = self._store.require(name, BACKENDS)
         with self._store.lock:
             if refresh or name not in self._probes:
-                self.chosen.clear()
+                self.chosen = {}
                 self._probes[name] = self._ask(name, plugin)
             return self._probes[name]
 

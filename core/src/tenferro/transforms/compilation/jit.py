@@ -10,7 +10,7 @@ Read next: ``inspection/look.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from importlib import import_module
@@ -47,7 +47,7 @@ from tenferro.primitives._boundary import bounded, refusal
 from tenferro.tidu import Trace
 from tenferro.transforms.compilation.constants import with_constants
 from tenferro.transforms.compilation.options import checked_options, donated_parameters
-from tenferro.transforms.compilation.ready import JitCache, Ready, looks, operands_of
+from tenferro.transforms.compilation.ready import UNFIT, JitCache, Looks, Ready, looks, operands_of
 from tenferro.transforms.compilation.signature import (
     Call,
     Statics,
@@ -110,31 +110,42 @@ class Jitted(PickledByName):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program for these arguments, traced and compiled at the first such call."""
+        kept = self._kept
         try:
-            if unrolling.was_entered and is_unrolling():
-                return self._unjitted(args, kwargs)
-            level = self._kept.level
-            call: Call | None = None
-            leaves: Sequence[Any] = args
-            seen: Hashable = None if kwargs or self._has_statics else looks(args, level)
-            if seen is None:
-                leaves, structure = _tree.flatten_plain(args, kwargs)
-                found = None if self._has_statics else looks(leaves, level)
-                if found is None:
-                    call = self._statics.call(args, kwargs, level)
-                    leaves, structure = call.leaves, (call.spec, call.static)
-                    found = looks(leaves, level)
-                seen = None if found is None else (structure, found)
-            ready = None if seen is None else self._kept.find(seen)
-            if ready is not None:
-                return ready.result(leaves)
-            if call is None:
-                call = self._statics.call(args, kwargs, level)
-            return self._run(call, seen, level)
+            if kept.by_class and not kwargs and not unrolling.was_entered:
+                ready = kept.by_class.get(tuple(map(type, args)))
+                result = UNFIT if ready is None else ready.tried(args, kept.level)
+                if result is not UNFIT:
+                    next(kept.hits)
+                    return result
+            return self._run_or_trace(args, kwargs)
         except Exception as error:
             if (error := refusal(error, "jit")) is not None:
                 raise error from None
             raise
+
+    def _run_or_trace(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """Run the program for calls that look like this one, tracing the function if needed."""
+        if unrolling.was_entered and is_unrolling():
+            return self._unjitted(args, kwargs)
+        level = self._kept.level
+        call: Call | None = None
+        leaves: Sequence[Any] = args
+        seen: Looks | None = None if kwargs or self._has_statics else looks(args, level)
+        if seen is None:
+            leaves, structure = _tree.flatten_plain(args, kwargs)
+            found = None if self._has_statics else looks(leaves, level)
+            if found is None:
+                call = self._statics.call(args, kwargs, level)
+                leaves, structure = call.leaves, (call.spec, call.static)
+                found = looks(leaves, level)
+            seen = None if found is None else (structure, found)
+        ready = None if seen is None else self._kept.find(seen)
+        if ready is not None:
+            return ready.result(leaves)
+        if call is None:
+            call = self._statics.call(args, kwargs, level)
+        return self._run(call, seen, level, args if leaves is args else None)
 
     def _unjitted(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Call the function on known values, and give its results the form of its arguments."""
@@ -155,8 +166,11 @@ class Jitted(PickledByName):
         found = deliver(operands, [key.aval for key in keys], backend, known, plain)
         return _tree.unflatten(spec, found)
 
-    def _run(self, call: Call, seen: Hashable, level: int) -> Any:
-        """Run a call that looks like none before, and keep its program if it can be kept."""
+    def _run(self, call: Call, seen: Looks | None, level: int, flat: tuple[Any, ...] | None) -> Any:
+        """Run a call that looks like none before, and keep its program if it can be kept.
+
+        ``flat`` are the arguments if they are the leaves.
+        """
         if any([isinstance(leaf, Aval) for leaf in call.leaves]):
             raise at_user_line(
                 TypeError("a jitted function runs on values; `lower` and `explain` take Avals")
@@ -167,7 +181,7 @@ class Jitted(PickledByName):
             return _tree.unflatten(traced.out_spec, self._inlined(traced, call, leaves))
         ready = self._ready(traced, call, self._given_up(call))
         if seen is not None and level == self._kept.level:
-            self._kept.keep(seen, ready)
+            self._kept.keep(seen, ready, flat)
         return ready.result(leaves)
 
     def _inlined(self, traced: Traced, call: Call, leaves: Sequence[Any]) -> Sequence[Array]:

@@ -2,12 +2,13 @@
 
 A call looks like another if its arguments have the classes, dtypes and shapes of that one's and
 are known. Nothing is then flattened or asked of the backend again; only the choice of the
-backend is checked. Read next: ``compilation/jit.py``.
+backend is checked. Where the program itself refuses operands of another dtype or shape, only the
+classes are compared. Read next: ``compilation/jit.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from operator import itemgetter
 from threading import RLock
@@ -17,8 +18,9 @@ from tenferro._runtime import renew_in_children
 from tenferro.arrays import Array
 from tenferro.arrays.handle.array import SCALARS
 from tenferro.arrays.handle.weak import INT64, class_of, is_weak
-from tenferro.backend.select import kinds_of, recall
-from tenferro.computegraph import UNKNOWN, CacheStats, ProgramCache
+from tenferro.backend._default import host
+from tenferro.backend.select import inspector, kinds_of, recall
+from tenferro.computegraph import UNKNOWN, CacheStats, OperandError, ProgramCache
 from tenferro.primitives._aval import Aval
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.plain_trees import PlainSpec
@@ -30,10 +32,13 @@ if TYPE_CHECKING:
 
 _SCALARS = frozenset(SCALARS)
 _KEPT = 256
+_PARTS = 3  # of the looks of an operand
+UNFIT = object()  # what `Ready.tried` returns instead of a result
+Looks = tuple[Any, ...]
 _operands: set[type] = set()  # classes of operands that some program has run on
 
 
-def looks(leaves: Iterable[Any], level: int = 0) -> tuple[Any, ...] | None:
+def looks(leaves: Iterable[Any], level: int = 0) -> Looks | None:
     """Return what a program depends on, for leaves that are scalars, known Arrays or operands.
 
     Return ``None`` for any other argument, containers included. ``level`` says how much programs
@@ -43,7 +48,7 @@ def looks(leaves: Iterable[Any], level: int = 0) -> tuple[Any, ...] | None:
     for x in leaves:
         kind = type(x)
         if kind in _operands:
-            found += (kind, x.dtype, x.shape)
+            found += (kind, x.dtype, x.shape)  # as many as `_PARTS`
         elif kind in _SCALARS:
             plain = not level and (kind is not int or -INT64 <= x < INT64)
             found.append(kind if plain else class_of(x, level))
@@ -61,14 +66,19 @@ class Ready:
         "_backend",
         "_call",
         "_captured",
+        "_choices",
         "_finish",
         "_generation",
         "_has_arrays",
+        "_host",
         "_is_taken",
+        "_lowerings",
         "_moved",
         "_named",
+        "_refuses_others",
         "_run",
         "_types",
+        "_wanted",
     )
 
     def __init__(
@@ -93,7 +103,7 @@ class Ready:
         plain = not any([isinstance(leaf, Array) for leaf in leaves])
         own = given[: len(known)]
         self._run, self._backend, self._named = run, backend, named
-        self._generation = backend.lowerings.generation
+        self._lowerings, self._generation = backend.lowerings, backend.lowerings.generation
         self._types = kinds_of(chosen_by)
         self._has_arrays = not plain
         self._moved = [(i, a) for i, a in enumerate(own) if _moves(known[i], a, backend, run)]
@@ -103,6 +113,14 @@ class Ready:
         ]
         self._is_taken = self._has_arrays or bool(self._moved)
         self._call = run if self._moved else run.specialized([*known, *self._captured])
+        self._host = host()
+        self._choices = self._host.chosen
+        self._wanted: Looks = ()
+        self._refuses_others = (
+            named is not None
+            and not self._is_taken
+            and run.refuses_others([*known, *self._captured])
+        )
         deliver = deliverer(results, backend, [*known, *captured], plain, fresh=True)
         self._finish = _finisher(deliver, out_spec)
         _operands.update({type(x) for x in leaves if _has_looks(x)} - _SCALARS - {Array})
@@ -111,7 +129,7 @@ class Ready:
         """Return True if the same backend would be chosen now, with the same lowerings."""
         backend = self._backend
         chosen = recall(self._named, self._types)
-        return chosen is backend and backend.lowerings.generation == self._generation
+        return chosen is backend and self._lowerings.generation == self._generation
 
     def result(self, leaves: Sequence[Any]) -> Any:
         """Run on the leaves of a call; a method, because an object's call takes longer."""
@@ -120,6 +138,31 @@ class Ready:
         captured = self._captured
         found = self._call(*leaves, *captured) if captured else self._call(*leaves)
         return self._finish(found)
+
+    def wants(self, seen: Looks) -> bool:
+        """Return True if the program itself refuses all that looks otherwise; note the looks."""
+        self._wanted = seen
+        return self._refuses_others and _operands.issuperset(seen[::_PARTS])
+
+    def tried(self, leaves: Sequence[Any], level: int) -> Any:
+        """Run on operands of the classes that it wants; return ``UNFIT`` if they look otherwise."""
+        if (
+            self._choices is not self._host.chosen
+            or self._lowerings.generation != self._generation
+            or inspector() is not None
+        ):
+            if inspector() is not None or not self.holds():
+                return UNFIT
+            self._host = host()
+            self._choices = self._host.chosen
+        captured = self._captured
+        try:
+            results = self._call(*leaves, *captured) if captured else self._call(*leaves)
+        except OperandError:
+            if looks(leaves, level) == self._wanted:
+                raise
+            return UNFIT
+        return self._finish(results)
 
     def profile(self, leaves: Sequence[Any]) -> Timings:
         """Run on the leaves of a call, and return what it took."""
@@ -177,44 +220,52 @@ def _moves(x: Any, aval: Aval, backend: Backend, run: Executable) -> bool:
 class JitCache:
     """Cache of a jitted function: traces by signature, programs by the looks of a call."""
 
-    __slots__ = ("__weakref__", "_hits", "_lock", "_ready", "level", "traces")
+    __slots__ = ("__weakref__", "_lock", "_ready", "by_class", "hits", "level", "traces")
 
     def __init__(self) -> None:
         self.traces = ProgramCache(max_entries=_KEPT)
-        self._ready: dict[Hashable, Ready] = {}
+        self._ready: dict[Looks, Ready] = {}
+        #: By the classes of the arguments; None where several programs have the same.
+        self.by_class: dict[tuple[type, ...], Ready | None] = {}
         self._lock = RLock()
         renew_in_children(self)
-        self._hits = count()  # counts without a lock
+        self.hits = count()  # of programs, counted without a lock
         self.level = 0  # the highest `NumberReads.level` of a trace; a part of the keys of calls
 
     def renew_after_fork(self) -> None:
         """Make a new lock."""
         self._lock = RLock()
 
-    def find(self, key: Hashable) -> Ready | None:
+    def find(self, key: Looks) -> Ready | None:
         """Return the program for calls with these looks, if it may still be used."""
         ready = self._ready.get(key)
         if ready is None or not ready.holds():
             return None
-        next(self._hits)
+        next(self.hits)
         return ready
 
-    def keep(self, key: Hashable, ready: Ready) -> None:
-        """Use the program for such calls from now on."""
+    def keep(self, key: Looks, ready: Ready, args: tuple[Any, ...] | None) -> None:
+        """Use the program for such calls from now on; ``args`` are given if they are its leaves."""
         if len(self._ready) >= _KEPT:
             self._ready.clear()
+            self.by_class.clear()
+        if args is not None and ready.wants(key):
+            kinds = tuple(map(type, args))
+            others = [seen for seen in self._ready if seen != key and seen[::_PARTS] == kinds]
+            self.by_class[kinds] = None if others else ready
         self._ready[key] = ready
 
     @property
     def stats(self) -> CacheStats:
         """The counters: each call that traced nothing is a hit."""
         found = self.traces.stats
-        hits = int(repr(self._hits)[len("count(") : -1])  # the one way to read it as it is
+        hits = int(repr(self.hits)[len("count(") : -1])  # the one way to read it as it is
         return found._replace(hits=found.hits + hits)
 
     def clear(self) -> None:
         """Forget everything."""
         with self._lock:
             self._ready.clear()
-            self._hits = count()
+            self.by_class.clear()
+            self.hits = count()
         self.traces.clear()
