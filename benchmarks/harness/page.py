@@ -82,9 +82,27 @@ with `python -m tox -e bench -- all --everything`, or one workload alone with
 """
 
 GLANCE = """\
-Value and gradient, CPU time over that of NumPy by hand; of a peer the fastest way to write it;
-on W19 the slowest way of each library.
+Value and gradient, CPU time over that of NumPy by hand: below 1 is faster. Of a peer the fastest
+way to write it; on W19 the slowest way of each library.
 """
+NAMES = {  # of the workloads in this table
+    "W1": "mixture model",
+    "W2": "neural network",
+    "W3": "elementwise functions",
+    "W4": "recurrence",
+    "W5": "matrix product state",
+    "W6": "linear algebra",
+    "W7": "heat equation",
+    "W10": "second derivatives",
+    "W12": "call of a small gradient",
+    "W13": "the same without `jit`",
+    "W14": "Jacobian with a bottleneck",
+    "W15": "recurrence by `scan`",
+    "W16": "diffusion by `scan`",
+    "W17": "ODE with controlled steps",
+    "W18": "sparse derivatives",
+    "W19": "as users write them",
+}
 BACKENDS = {  # and whose goals those of a backend are
     "NumPy": lambda contestant: not contestant.startswith("tenferro xla"),
     "XLA": lambda contestant: contestant.startswith("tenferro xla"),
@@ -194,8 +212,12 @@ def glance(runs: list[Data]) -> Iterator[str]:
     yield from table(
         ("", "", *libraries),
         (
-            (*case, *(number(best[name]) if name in best else "" for name in libraries))
-            for case, best in found.items()
+            (
+                f"{workload} {NAMES.get(workload, '')}".strip(),
+                case,
+                *(number(best[name]) if name in best else "" for name in libraries),
+            )
+            for (workload, case), best in found.items()
         ),
     )
 
