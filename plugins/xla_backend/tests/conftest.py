@@ -2,6 +2,7 @@
 
 import os
 import sys
+from itertools import islice
 from pathlib import Path
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -12,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # tests import operands from thi
 
 import numpy as np
 import pytest
+from operands import same
 
 import tenferro_xla.plugin
 from tenferro.backend import BackendConfig, PluginHost
@@ -74,13 +76,27 @@ class Programs:
 
     def apply_to_each(self, operation, rows):
         """The results of one operation on several rows of operands, in one program."""
-        width = len(rows[0])
+        return self.apply_all([(operation, *row) for row in rows])
+
+    def apply_all(self, calls):
+        """The results of operations, each followed by its operands, in one program."""
 
         def function(*handles):
-            starts = range(0, len(handles), width)
-            return [bind(operation, *handles[i : i + width]) for i in starts]
+            given = iter(handles)
+            return [bind(call[0], *islice(given, len(call) - 1)) for call in calls]
 
-        return self.run(function, *[operand for row in rows for operand in row])
+        found = self.run(function, *[operand for call in calls for operand in call[1:]])
+        return [found] if len(calls) == 1 else found
+
+    def expect(self, rows):
+        """Check operations in one program; a row is an operation, its operands and its result."""
+        for row, found in zip(rows, self.apply_all([row[:-1] for row in rows]), strict=True):
+            try:
+                same(found, row[-1])
+            except AssertionError as error:
+                given = ", ".join(f"{x.dtype}{list(x.shape)}" for x in map(np.asarray, row[1:-1]))
+                error.add_note(f"{row[0]!r} of {given}")
+                raise
 
 
 @pytest.fixture(scope="session")

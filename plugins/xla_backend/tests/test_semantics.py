@@ -85,8 +85,8 @@ def test_constants_keep_their_bits(programs, shape):
         (255, "uint8"),
         (2**64 - 1, "uint64"),
     ]
-    for value, dtype in values:
-        found = programs.run(lambda v=value, d=dtype: bind(Constant(v, DType.of(d), shape)))
+    results = programs.apply_all([(Constant(v, DType.of(d), shape),) for v, d in values])
+    for (value, dtype), found in zip(values, results, strict=True):
         want = np.full(shape, value, dtype)
         same(found, want)
         if want.dtype.kind in "fc":
@@ -94,10 +94,8 @@ def test_constants_keep_their_bits(programs, shape):
             np.testing.assert_array_equal(np.signbit(found.imag), np.signbit(want.imag))
 
 
-@pytest.mark.parametrize("dtype", NUMERIC)
-def test_iota(programs, dtype):
-    found = programs.run(lambda: bind(Iota((2, 3), 1, DType.of(dtype))))
-    same(found, np.array([[0, 1, 2]] * 2, dtype))
+def test_iota(programs):
+    programs.expect([(Iota((2, 3), 1, DType.of(d)), np.array([[0, 1, 2]] * 2, d)) for d in NUMERIC])
 
 
 MOVES = [
@@ -119,91 +117,113 @@ def test_moves(programs, op, numpy):
         same(found, numpy(x))
 
 
-@pytest.mark.parametrize("dtype", ALL)
-def test_pad_inside_outside_and_crop(programs, dtype):
-    x, value = sample(dtype, 3), np.ones((), dtype)
-    one = value[()]
-    a, b, c = x
-    same(
-        programs.apply(Pad((1,), (2,), (1,)), x, value),
-        np.array([one, a, one, b, one, c, one, one]),
-    )
-    same(programs.apply(Pad((-1,), (1,), (0,)), x, value), np.array([b, c, one]))
-    same(programs.apply(Pad((-2,), (0,), (1,)), x, value), np.array([b, one, c]))
-    same(programs.apply(Pad((), (), ()), value, value), value)
+def test_pad_inside_outside_and_crop(programs):
+    rows = []
+    for dtype in ALL:
+        x, value = sample(dtype, 3), np.ones((), dtype)
+        one = value[()]
+        a, b, c = x
+        rows += [
+            (Pad((1,), (2,), (1,)), x, value, np.array([one, a, one, b, one, c, one, one])),
+            (Pad((-1,), (1,), (0,)), x, value, np.array([b, c, one])),
+            (Pad((-2,), (0,), (1,)), x, value, np.array([b, one, c])),
+            (Pad((), (), ()), value, value, value),
+        ]
+    programs.expect(rows)
 
 
-@pytest.mark.parametrize("dtype", ALL)
 @pytest.mark.parametrize("n", [0, 1, 4])
-def test_pad_with_much_between_elements(programs, dtype, n):
+def test_pad_with_much_between_elements(programs, n):
     """As in the derivative of a diagonal; alone and for rows of a matrix"""
-    x, value = sample(dtype, 2, n), np.ones((), dtype)
-    want = np.full((2, 3 + n + max(n - 1, 0) * 9 + 2), value)
-    want[:, 3 : 3 + n * 10 : 10] = x
-    same(programs.apply(Pad((0, 3), (0, 2), (0, 9)), x, value), want)
-    same(programs.apply(Pad((3,), (2,), (9,)), x[0], value), want[0])
-    same(programs.apply(Pad((-1,), (2,), (9,)), x[0], value), want[0, 4:])
+    rows = []
+    for dtype in ALL:
+        x, value = sample(dtype, 2, n), np.ones((), dtype)
+        want = np.full((2, 3 + n + max(n - 1, 0) * 9 + 2), value)
+        want[:, 3 : 3 + n * 10 : 10] = x
+        rows += [
+            (Pad((0, 3), (0, 2), (0, 9)), x, value, want),
+            (Pad((3,), (2,), (9,)), x[0], value, want[0]),
+            (Pad((-1,), (2,), (9,)), x[0], value, want[0, 4:]),
+        ]
+    programs.expect(rows)
 
 
-@pytest.mark.parametrize("dtype", ALL)
 @pytest.mark.parametrize("n", [0, 1, 2, 9])
-def test_pad_that_makes_a_diagonal(programs, dtype, n):
+def test_pad_that_makes_a_diagonal(programs, n):
     """The elements of each row become the diagonal of a square matrix, read row by row"""
-    x, value = sample(dtype, 2, n), np.ones((), dtype)
-    want = np.full((2, n, n), value)
-    want[:, np.arange(n), np.arange(n)] = x
-    want = want.reshape(2, n * n)
-    same(programs.apply(Pad((0, 0), (0, 0), (0, n)), x, value), want)
-    same(programs.apply(Pad((0,), (0,), (n,)), x[0], value), want[0])
+    rows = []
+    for dtype in ALL:
+        x, value = sample(dtype, 2, n), np.ones((), dtype)
+        want = np.full((2, n, n), value)
+        want[:, np.arange(n), np.arange(n)] = x
+        want = want.reshape(2, n * n)
+        rows.append((Pad((0, 0), (0, 0), (0, n)), x, value, want))
+        rows.append((Pad((0,), (0,), (n,)), x[0], value, want[0]))
+    programs.expect(rows)
 
 
-@pytest.mark.parametrize("dtype", ALL)
-def test_concatenate(programs, dtype):
-    xs = [sample(dtype, 2, n, seed=n) for n in (3, 0, 1)]
-    same(programs.apply(Concatenate(1), *xs), np.concatenate(xs, 1))
-    same(programs.apply(Concatenate(0), xs[0]), xs[0])
+def test_concatenate(programs):
+    rows = []
+    for dtype in ALL:
+        xs = [sample(dtype, 2, n, seed=n) for n in (3, 0, 1)]
+        rows.append((Concatenate(1), *xs, np.concatenate(xs, 1)))
+        rows.append((Concatenate(0), xs[0], xs[0]))
+    programs.expect(rows)
 
 
 # ---- reduction and contraction -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("axes", [(), (0,), (0, 2), (0, 1, 2)], ids=str)
-@pytest.mark.parametrize("dtype", NUMERIC)
-def test_sums_and_products_keep_their_dtype(programs, dtype, axes):
-    x = sample(dtype, 2, 3, 2)
-    same(programs.apply(ReduceSum(axes), x), np.sum(x, axes, dtype=dtype))
-    same(programs.apply(ReduceProd(axes), x), np.prod(x, axes, dtype=dtype))
+def test_sums_and_products_keep_their_dtype(programs, axes):
+    rows = []
+    for dtype in NUMERIC:
+        x = sample(dtype, 2, 3, 2)
+        rows.append((ReduceSum(axes), x, np.sum(x, axes, dtype=dtype)))
+        rows.append((ReduceProd(axes), x, np.prod(x, axes, dtype=dtype)))
+    programs.expect(rows)
 
 
-@pytest.mark.parametrize("dtype", [*REAL, "bool"])
-def test_extrema_and_positions(programs, dtype):
-    x = sample(dtype, 2, 3, 2)
-    same(programs.apply(ReduceMax((0, 2)), x), x.max((0, 2)))
-    same(programs.apply(ReduceMin((1,)), x), x.min(1))
-    same(programs.apply(ReduceMax(()), x), x)
-    same(programs.apply(Argmax(1, DType.of("int64")), x), x.argmax(1))
-    same(programs.apply(Argmin(2, DType.of("int32")), x), x.argmin(2).astype("int32"))
+def test_extrema_and_positions(programs):
+    rows = []
+    for dtype in (*REAL, "bool"):
+        x = sample(dtype, 2, 3, 2)
+        rows += [
+            (ReduceMax((0, 2)), x, x.max((0, 2))),
+            (ReduceMin((1,)), x, x.min(1)),
+            (ReduceMax(()), x, x),
+            (Argmax(1, DType.of("int64")), x, x.argmax(1)),
+            (Argmin(2, DType.of("int32")), x, x.argmin(2).astype("int32")),
+        ]
+    programs.expect(rows)
 
 
-@pytest.mark.parametrize("dtype", NUMERIC)
-def test_reductions_of_nothing(programs, dtype):
-    x = np.zeros((0, 3), dtype)
-    same(programs.apply(ReduceSum((0,)), x), np.zeros(3, dtype))
-    same(programs.apply(ReduceProd((0,)), x), np.ones(3, dtype))
-    if dtype in REAL:
-        same(programs.apply(ReduceMax((1,)), x), np.zeros(0, dtype))
-        same(programs.apply(Argmax(1, DType.of("int64")), x), np.zeros(0, "int64"))
+def test_reductions_of_nothing(programs):
+    rows = []
+    for dtype in NUMERIC:
+        x = np.zeros((0, 3), dtype)
+        rows.append((ReduceSum((0,)), x, np.zeros(3, dtype)))
+        rows.append((ReduceProd((0,)), x, np.ones(3, dtype)))
+        if dtype in REAL:
+            rows.append((ReduceMax((1,)), x, np.zeros(0, dtype)))
+            rows.append((Argmax(1, DType.of("int64")), x, np.zeros(0, "int64")))
+    programs.expect(rows)
 
 
-@pytest.mark.parametrize("dtype", NUMERIC)
-def test_contractions(programs, dtype):
-    a, b = sample(dtype, 2, 3, 4), sample(dtype, 4, 2, 5, seed=1)
+def test_contractions(programs):
     batched = DotGeneral((2,), (0,), (0,), (1,))
-    same(programs.apply(batched, a, b), np.einsum("bik,kbj->bij", a, b))
-    same(programs.apply(DotGeneral((0, 2), (1, 0), (), ()), a, b), np.einsum("bik,kbj->ij", a, b))
-    same(programs.apply(DotGeneral((), (), (), ()), a[0, 0], b[0, 0]), np.outer(a[0, 0], b[0, 0]))
+    outer = DotGeneral((), (), (), ())
     empty = DotGeneral((1,), (0,), (), ())
-    same(programs.apply(empty, a[0, :, :0], b[:0, 0]), np.zeros((3, 5), dtype))
+    rows = []
+    for dtype in NUMERIC:
+        a, b = sample(dtype, 2, 3, 4), sample(dtype, 4, 2, 5, seed=1)
+        rows += [
+            (batched, a, b, np.einsum("bik,kbj->bij", a, b)),
+            (DotGeneral((0, 2), (1, 0), (), ()), a, b, np.einsum("bik,kbj->ij", a, b)),
+            (outer, a[0, 0], b[0, 0], np.outer(a[0, 0], b[0, 0])),
+            (empty, a[0, :, :0], b[:0, 0], np.zeros((3, 5), dtype)),
+        ]
+    programs.expect(rows)
 
 
 SEVERAL_AXES = {  # contracted and batch axes, and what einsum calls it
@@ -315,16 +335,19 @@ def rows(mode):
 
 
 @pytest.mark.parametrize("index", ["int32", "int64", "uint8"])
-@pytest.mark.parametrize("dtype", ALL)
-def test_gather_modes(programs, dtype, index):
-    x = sample(dtype, 4, 3, low=1, high=9)
-    inside = np.array([[2], [0], [2]], index)
-    same(programs.apply(rows("promise_in_bounds"), x, inside), x[[2, 0, 2]])
-    outside = np.array([[3], [4], [200]], index)
-    same(programs.apply(rows("clip"), x, outside), x[[3, 3, 3]])
-    want = x[[3, 3, 3]]
-    want[1:] = 0
-    same(programs.apply(rows("fill"), x, outside), want)
+def test_gather_modes(programs, index):
+    inside, outside = np.array([[2], [0], [2]], index), np.array([[3], [4], [200]], index)
+    expected = []
+    for dtype in ALL:
+        x = sample(dtype, 4, 3, low=1, high=9)
+        filled = x[[3, 3, 3]]
+        filled[1:] = 0
+        expected += [
+            (rows("promise_in_bounds"), x, inside, x[[2, 0, 2]]),
+            (rows("clip"), x, outside, x[[3, 3, 3]]),
+            (rows("fill"), x, outside, filled),
+        ]
+    programs.expect(expected)
 
 
 def test_gather_clips_and_fills_negative_positions(programs):
@@ -336,24 +359,25 @@ def test_gather_clips_and_fills_negative_positions(programs):
     same(programs.apply(partly, x, np.array([[3]])), np.zeros((1, 2, 3)))
 
 
-@pytest.mark.parametrize("dtype", NUMERIC)
-def test_scatter_add_modes(programs, dtype):
-    x, u = sample(dtype, 4, 3), sample(dtype, 3, 3, seed=1)
+def added(x, positions, u):
+    result = x.copy()
+    np.add.at(result, positions, u)
+    return result
 
-    def scatter(mode):
-        return ScatterAdd((1,), (0,), (0,), mode)
 
-    want = x.copy()
-    np.add.at(want, [2, 0, 2], u)
-    for mode in ("promise_in_bounds", "clip", "drop"):
-        same(programs.apply(scatter(mode), x, np.array([[2], [0], [2]]), u), want)
-    outside = np.array([[-1], [3], [7]])
-    want = x.copy()
-    np.add.at(want, [0, 3, 3], u)
-    same(programs.apply(scatter("clip"), x, outside, u), want)
-    want = x.copy()
-    want[3] += u[1]
-    same(programs.apply(scatter("drop"), x, outside, u), want)
+def test_scatter_add_modes(programs):
+    inside, outside = np.array([[2], [0], [2]]), np.array([[-1], [3], [7]])
+    expected = []
+    for dtype in NUMERIC:
+        x, u = sample(dtype, 4, 3), sample(dtype, 3, 3, seed=1)
+        for mode in ("promise_in_bounds", "clip", "drop"):
+            op = ScatterAdd((1,), (0,), (0,), mode)
+            expected.append((op, x, inside, u, added(x, [2, 0, 2], u)))
+            if mode == "clip":
+                expected.append((op, x, outside, u, added(x, [0, 3, 3], u)))
+            elif mode == "drop":
+                expected.append((op, x, outside, u, added(x, [3], u[1:2])))
+    programs.expect(expected)
 
 
 def test_scatter_drops_a_window_that_is_partly_outside(programs):
@@ -363,15 +387,17 @@ def test_scatter_drops_a_window_that_is_partly_outside(programs):
 
 
 @pytest.mark.parametrize("index", INTEGERS)
-@pytest.mark.parametrize("dtype", ALL)
-def test_dynamic_slices_clamp_and_do_not_count_from_the_end(programs, dtype, index):
-    x, new = sample(dtype, 5), sample(dtype, 2, seed=1)
-    for start, at in ((1, 1), (-2, 0), (4, 3), (99, 3)):
-        position = np.array(start, index)
-        same(programs.apply(DynamicSlice((2,)), x, position), x[at : at + 2])
-        want = x.copy()
-        want[at : at + 2] = new
-        same(programs.apply(DynamicUpdateSlice(), x, new, position), want)
+def test_dynamic_slices_clamp_and_do_not_count_from_the_end(programs, index):
+    expected = []
+    for dtype in ALL:
+        x, new = sample(dtype, 5), sample(dtype, 2, seed=1)
+        for start, at in ((1, 1), (-2, 0), (4, 3), (99, 3)):
+            position = np.array(start, index)
+            changed = x.copy()
+            changed[at : at + 2] = new
+            expected.append((DynamicSlice((2,)), x, position, x[at : at + 2]))
+            expected.append((DynamicUpdateSlice(), x, new, position, changed))
+    programs.expect(expected)
 
 
 def test_dynamic_slice_of_rank_0(programs):
