@@ -1,5 +1,7 @@
 """Every covered function of NumPy gives NumPy's value, dtype and shape, by every way to call it."""
 
+import cmath
+
 import numpy as np
 import pytest
 from against_numpy import ALL, INEXACT, NUMERIC, ORDERED, REAL, SHAPES, agree, sample
@@ -245,3 +247,25 @@ def test_spacing_of_zero_is_positive(dtype):
     np.testing.assert_array_equal(got[2:], np.spacing(zeros[2:]))
     assert not np.signbit(got[:2]).any()
     assert np.all(got[:2] <= np.spacing(zeros[:2]))  # 0 on devices without subnormal numbers
+
+
+SIDES = [complex(x, y) for x in (0.0, -0.0, 0.5, -0.5, 2.0, -2.0) for y in (0.0, -0.0, 0.5, -2.0)]
+COMPLEX = "acos acosh asin asinh atan atanh cos cosh exp sin sinh sqrt tan tanh".split()
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_zero_parts_of_complex_numbers_have_the_signs_of_c(name):
+    """f(z) and the sign of each zero part, which selects the side of the next branch cut"""
+    got = np.asarray(getattr(tn, name)(tn.asarray(np.array(SIDES))))
+    want = np.array([getattr(cmath, name)(z) for z in SIDES])
+    np.testing.assert_allclose(got, want, rtol=1e-14)
+    for part in (np.real, np.imag):
+        np.testing.assert_array_equal(np.signbit(part(got)), np.signbit(part(want)))
+
+
+@pytest.mark.parametrize("name", ["atan", "atanh"])
+@pytest.mark.parametrize("y", [0.0, -0.0])
+def test_arc_tangents_far_out_on_their_cuts(name, y):
+    """±½π + 0i from the side that the sign of the zero tells"""
+    z = complex(1e300, y) if name == "atanh" else complex(y, 1e300)
+    assert complex(getattr(tn, name)(z)) == pytest.approx(getattr(cmath, name)(z), rel=1e-15)

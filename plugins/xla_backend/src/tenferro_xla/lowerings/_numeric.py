@@ -48,6 +48,17 @@ def with_sign_of(size: Array, x: Array) -> Array:
     return lax.select(has_sign_bit(x), lax.neg(size), size)
 
 
+def with_signs_of(y: Array, z: Array) -> Array:
+    """Return complex numbers whose parts have the signs of those of ``z``."""
+    real = with_sign_of(lax.real(y), lax.real(z))
+    return lax.complex(real, with_sign_of(lax.imag(y), lax.imag(z)))
+
+
+def signed_zero(x: Array, value: Array, zero: Array) -> Array:
+    """Return a value, and a zero with a sign where ``x`` is 0."""
+    return lax.select(lax.eq(x, like(x, 0)), zero, value)
+
+
 def modulus(z: Array) -> Array:
     """|z| without overflow; inf as soon as one part is, as C has it."""
     infinite = lax.bitwise_or(is_infinite(lax.real(z)), is_infinite(lax.imag(z)))

@@ -1,7 +1,8 @@
 """Exponentials and logarithms on XLA: exp exp2 expm1 log log2 log10 log1p logaddexp logistic.
 
-XLA's own functions, but for the logarithms: ``lax.log1p`` loses seven bits of a float64 around
--0.4, and the complex logarithm is made from it. Read next: ``_numeric.py``.
+XLA's own functions, except for the signs of zero parts of complex numbers, and the logarithms:
+``lax.log1p`` loses seven bits of a float64 around -0.4, and the complex logarithm is made from it.
+Read next: ``_numeric.py``.
 """
 
 from __future__ import annotations
@@ -24,17 +25,44 @@ from tenferro.primitives.elementwise import (
     Logistic,
 )
 from tenferro_xla.lowerings._direct import register_direct
-from tenferro_xla.lowerings._numeric import is_nan, like, log1p_real, log_modulus, widened
+from tenferro_xla.lowerings._numeric import (
+    is_nan,
+    like,
+    log1p_real,
+    log_modulus,
+    signed_zero,
+    widened,
+    with_sign_of,
+)
 
 lowerings = Lowerings()
 register_direct(
     lowerings,
     {
-        Exp: lax.exp,
-        Expm1: lax.expm1,
         Logistic: lax.logistic,
     },
 )
+
+
+@lowerings.register(Exp)
+def exp(op: Exp, x: Array) -> Array:
+    """Take the exponential; a zero imaginary part keeps its sign."""
+    y = lax.exp(x)
+    if x.dtype.kind != "c":
+        return y
+    im = lax.imag(x)
+    return lax.complex(lax.real(y), signed_zero(im, lax.imag(y), im))
+
+
+@lowerings.register(Expm1)
+def expm1(op: Expm1, x: Array) -> Array:
+    """Compute exp(x) - 1; zero parts keep their signs."""
+    y = lax.expm1(x)
+    if x.dtype.kind != "c":
+        return y
+    im = lax.imag(x)
+    real = signed_zero(lax.real(x), lax.real(y), with_sign_of(lax.real(y), lax.real(x)))
+    return lax.complex(signed_zero(im, lax.real(y), real), signed_zero(im, lax.imag(y), im))
 
 
 @lowerings.register(Exp2)

@@ -12,11 +12,26 @@ from jax import Array, lax
 
 from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.hyperbolic import Acosh, Asinh, Atanh, Cosh, Sinh, Tanh
-from tenferro_xla.lowerings._direct import register_direct
-from tenferro_xla.lowerings._numeric import like, log1p_real, widened, with_sign_of
+from tenferro_xla.lowerings._numeric import (
+    like,
+    log1p_real,
+    signed_zero,
+    widened,
+    with_sign_of,
+    with_signs_of,
+)
 
 lowerings = Lowerings()
-register_direct(lowerings, {Tanh: lax.tanh})
+
+
+@lowerings.register(Tanh)
+def tanh(op: Tanh, x: Array) -> Array:
+    """Take the hyperbolic tangent; its real part has the sign of that of a complex x."""
+    y = lax.tanh(x)
+    if x.dtype.kind != "c":
+        return y
+    imag = signed_zero(lax.imag(x), lax.imag(y), lax.imag(x))
+    return lax.complex(with_sign_of(lax.real(y), lax.real(x)), imag)
 
 
 @lowerings.register(Sinh)
@@ -85,7 +100,7 @@ def acosh(op: Acosh, x: Array) -> Array:
 @lowerings.register(Atanh)
 def atanh(op: Atanh, x: Array) -> Array:
     """Take the inverse hyperbolic tangent; of a real x, ½ ln(1 + 2|x|/(1 - |x|)) with its sign."""
-    return lax.atanh(x) if x.dtype.kind == "c" else widened(_atanh)(x)
+    return with_signs_of(lax.atanh(x), x) if x.dtype.kind == "c" else widened(_atanh)(x)
 
 
 def _atanh(x: Array) -> Array:
