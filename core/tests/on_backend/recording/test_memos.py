@@ -92,6 +92,11 @@ def positions_in_arrays(i):
     return lambda m: np.sum(m[rows] ** 2) + np.sum(m[[0, i % 4]] * m[np.int64(i % 4)]), (M,)
 
 
+def elements(i):
+    rows, columns = np.array([0, i % 4, -1]), (np.arange(3) * i) % 3
+    return lambda m: np.sum(m[rows, columns] ** 2) + np.sum(m[i % 4, columns] * m[:, columns]), (M,)
+
+
 def masks(i):
     mask = (np.arange(6) + i) % 3 > 0
     return lambda x: np.sum(x[mask] ** 2) + np.sum(np.where(mask, x, 2.0)), (X,)
@@ -175,14 +180,14 @@ def written_in_place(i):
 WAYS = [
     operators, ufuncs, methods, functions_with_keywords, joined, contraction, linear_algebra, trees,
     a_number, numbers_that_change, zeros_of_both_signs, kinds_of_one_number, positions_that_change,
-    positions_in_arrays, masks, closed_over, made_inside, assigned, repeated, branches,
+    positions_in_arrays, elements, masks, closed_over, made_inside, assigned, repeated, branches,
     branches_on_a_value, branches_on_an_argument, lengths, shapes, other_arguments, empty, factors,
     quantiles, written_in_place,
 ]  # fmt: skip
 #: those whose later calls record nothing new, whatever the data are
 STEADY = [
     operators, ufuncs, methods, functions_with_keywords, joined, contraction, trees, a_number,
-    numbers_that_change, positions_that_change, closed_over, made_inside, assigned, branches,
+    numbers_that_change, positions_that_change, elements, closed_over, made_inside, assigned, branches,
     lengths, other_arguments, written_in_place,
 ]  # fmt: skip
 

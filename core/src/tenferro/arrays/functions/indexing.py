@@ -16,7 +16,7 @@ from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array, asarray, reads_here
 from tenferro.arrays.handle.reads import read_once
 from tenferro.arrays.indexing.errors import IndexKindError, OutOfBoundsError, outside
-from tenferro.arrays.indexing.gathering import Gathering, gathering
+from tenferro.arrays.indexing.gathering import Gathering, gather_from, gathering
 from tenferro.arrays.indexing.plan import (
     IndexPlan,
     as_data,
@@ -35,7 +35,6 @@ from tenferro.primitives import (
     Slice,
     TensorPrimitive,
     bind,
-    gather,
     int64,
 )
 from tenferro.primitives import structural as p
@@ -89,17 +88,17 @@ def _read(found: Array, index: Any) -> Array:
     form = None if is_fixed else form_of(given)
     again = None if form is None else read_again(found, given, form)
     if again is not None:
-        again.is_taken = True
         return again
     plan = plan_index(found, index)
     boxes = boxes_of(plan, found.shape) if plan.advanced else None
     if boxes is not None:
         return read_boxes(found, boxes)
     y = read_box(found, plan)
-    if plan.advanced:
-        return gathered(y, gathering(plan), "clip")
+    at = gathering(plan) if plan.advanced else None
     if form is not None:
-        keep_recipe(found.shape, given, form, plan)
+        keep_recipe(found.shape, given, form, plan, at)
+    if at is not None:
+        return gathered(y, at, "clip")
     y.is_taken = True
     return y
 
@@ -177,17 +176,10 @@ def _start(start: int | Array) -> Array:
 
 def gathered(box: Array, at: Gathering, mode: str) -> Array:
     """Gather elements of a box; the joint shape of the positions replaces the indexed axes."""
-    if any([box.shape[axis] == 0 for axis in at.axes]):  # then there are no positions either
+    operation = gather_from(box.shape, at, mode)
+    if operation is None:
         return Array(constant(0, box.dtype, at.result_shape(box.shape)).key)
-    return gather(
-        box,
-        at.indices,
-        offset_dims=at.window_axes(box.shape),
-        collapsed_slice_dims=at.axes,
-        start_index_map=at.axes,
-        slice_sizes=[1 if axis in at.axes else n for axis, n in enumerate(box.shape)],
-        mode=mode,
-    )
+    return bind(operation, box, at.indices)
 
 
 @covers("take")

@@ -16,7 +16,15 @@ from tenferro.arrays.indexing.entries import known_leaf
 from tenferro.arrays.indexing.errors import IndexKindError
 from tenferro.arrays.indexing.plan import IndexPlan
 from tenferro.arrays.promotion.broadcast import broadcast_shapes, stretch
-from tenferro.primitives import Aval, Shape, ShapeMismatchError, concatenate, int64, reshape
+from tenferro.primitives import (
+    Aval,
+    Gather,
+    Shape,
+    ShapeMismatchError,
+    concatenate,
+    int64,
+    reshape,
+)
 
 
 class Gathering(NamedTuple):
@@ -47,13 +55,31 @@ def gathering(plan: IndexPlan) -> Gathering:
     first = 0 if plan.separated else axes[0]
     if any([isinstance(at, Array) for at in given]):
         return Gathering(_joined([_as_leaf(at) for at in given], shape), axes, shape, first)
+    return Gathering(joined_positions(given, (*shape, len(axes))), axes, shape, first)
+
+
+def joined_positions(given: Sequence[Any], shape: Shape) -> Array:
+    """Return known positions as one input of this shape, side by side along its last axis.
+
+    It is a memoryview, which belongs to no backend and may go to any.
+    """
     if len(given) == 1:
-        return Gathering(_as_leaf(given[0].reshape((*shape, 1))), axes, shape, first)
-    numpy = sys.modules["numpy"]
-    indices = numpy.empty((*shape, len(axes)), "int64")
-    for i, at in enumerate(given):
-        indices[..., i] = at
-    return Gathering(_as_leaf(indices), axes, shape, first)
+        indices = given[0].reshape(shape)
+    else:
+        indices = sys.modules["numpy"].empty(shape, "int64")
+        for i, at in enumerate(given):
+            indices[..., i] = at
+    return Array(known_leaf(memoryview(indices), Aval(shape, int64)))
+
+
+def gather_from(box: Shape, at: Gathering, mode: str) -> Gather | None:
+    """Return the operation that reads a box; None if an indexed axis is empty, and so is the
+    result.
+    """
+    sizes = tuple([1 if axis in at.axes else n for axis, n in enumerate(box)])
+    if any([box[axis] == 0 for axis in at.axes]):
+        return None
+    return Gather(at.window_axes(box), at.axes, at.axes, sizes, mode)
 
 
 def _joint_shape(shapes: Sequence[Shape]) -> Shape:

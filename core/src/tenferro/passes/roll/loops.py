@@ -87,6 +87,8 @@ class _Writer:
 
     def written(self) -> list[ValueKey]:
         """Write the program and return its outputs."""
+        if not self.count:
+            return [*self._outputs]
         for block in self._blocks:
             if isinstance(block, RolledLoop):
                 self._write_loop(block)
