@@ -94,7 +94,9 @@ def positions_in_arrays(i):
 
 def elements(i):
     rows, columns = np.array([0, i % 4, -1]), (np.arange(3) * i) % 3
-    return lambda m: np.sum(m[rows, columns] ** 2) + np.sum(m[i % 4, columns] * m[:, columns]), (M,)
+    return lambda m: np.sum(m[rows, columns] * m[columns, columns]) + np.sum(m[i % 4, rows[:1]]), (
+        M,
+    )
 
 
 def masks(i):
@@ -187,8 +189,8 @@ WAYS = [
 #: those whose later calls record nothing new, whatever the data are
 STEADY = [
     operators, ufuncs, methods, functions_with_keywords, joined, contraction, trees, a_number,
-    numbers_that_change, positions_that_change, elements, closed_over, made_inside, assigned, branches,
-    lengths, other_arguments, written_in_place,
+    numbers_that_change, positions_that_change, elements, closed_over, made_inside, assigned,
+    branches, lengths, other_arguments, written_in_place,
 ]  # fmt: skip
 
 

@@ -91,7 +91,7 @@ def indexed(memo: Memo, record: Callable[[Any, Any], Any], x: Array, index: Any)
     """Read x[index]; integers that vary from call to call are positions that each call binds."""
     entry = entry_of("getitem", memo, (x, index), {})
     if entry is None:
-        return record(x, index)
+        return moving(memo, record, x, index)
     found = memo.entries.get(entry)
     if found is not None:
         return remembered(found)
