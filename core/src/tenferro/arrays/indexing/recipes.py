@@ -39,7 +39,7 @@ class Positions(NamedTuple):
 
 
 class Reads(NamedTuple):
-    """How arrays of integers in an index read the box that its other entries leave."""
+    """Arrays of integers in an index, and the operation that reads with them from a box."""
 
     arrays: tuple[tuple[int, int, int], ...]  # (place in the index, axis, size of that axis)
     shape: Shape  # of all positions together
