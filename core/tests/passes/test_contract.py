@@ -161,6 +161,21 @@ REWRITTEN = {
     ),
 }
 
+REWRITTEN |= {
+    "an input times a repeated vector": (
+        total(apply(Mul(), x, repeat(row, (4, 5), 1)), 1),
+        "%2 = dot[(1,)=(0,)] %0 %1; return %2",
+    ),
+    "a repeated column times an input": (
+        total(apply(Mul(), repeat(value("c", shape=(4,)), (4, 5), 0), x), 0),
+        "%2 = dot[(0,)=(0,)] %1 %0; return %2",
+    ),
+    "a contraction times repeated weights": (
+        total(apply(Mul(), dot(x, y, ((1,), (0,))), repeat(value("c", shape=(4,)), (4, 6), 0)), 0),
+        "%3 = dot[(1,)=(0,)] %0 %1; %4 = dot[(0,)=(0,)] %3 %2; return %4",
+    ),
+}
+
 KEPT = {
     "rows that are split in another way": reshape(
         dot(reshape(stack, 8, 5), y, ((1,), (0,))), 4, 2, 6
@@ -184,6 +199,13 @@ KEPT = {
     "a sum of float16": total(dot(half, half, ((1,), (1,))), 0),
     "a vector of ones": dot(apply(Constant(1.0, "f64", (5,))), y, ((0,), (0,))),
     "a product of full arrays": total(apply(Mul(), x, x), 1),
+    "elements times a repeated vector": total(
+        apply(Mul(), apply(Exp(), x), repeat(row, (4, 5), 1)), 1
+    ),
+    "small matrices times vectors in a stack": total(
+        apply(Mul(), stack, repeat(value("v", shape=(2, 5)), (2, 4, 5), 0, 2)), 2
+    ),
+    "a sum over more than the vector has": total(apply(Mul(), x, repeat(row, (4, 5), 1)), 0, 1),
     "a product that is no larger": total(
         apply(Mul(), repeat(x, (1, 4, 5), 1, 2), repeat(row, (1, 4, 5), 2)), 2
     ),
@@ -244,6 +266,22 @@ def test_a_quadratic_form_with_weights_multiplies_by_its_matrix_once():
     graph = optimized(tn.jit(tn.value_and_grad(form)).lower(*avals))[0]
     products = [n for n in graph.nodes if type(n.operation) is DotGeneral]
     assert len([n for n in products if graph.avals[n.outputs[0]].size == 200]) == 1
+
+
+def test_large_matrices_times_vectors_in_a_stack_are_a_contraction():
+    a, b = value("A", shape=(2, 80, 60)), value("B", shape=(2, 60))
+    product = apply(Mul(), a, repeat(b, (2, 80, 60), 0, 2))
+    assert text(total(product, 2)) == "%2 = dot[(2,)=(1,), (0,)=(0,)] %0 %1; return %2"
+    turned = apply(Mul(), turn(a, 1, 0, 2), repeat(b, (80, 2, 60), 1, 2))
+    assert text(total(turned, 2)) == (
+        "%2 = dot[(2,)=(1,), (0,)=(0,)] %0 %1; %3 = transpose[permutation=(1, 0)] %2; return %3"
+    )
+
+
+def test_matrices_that_a_stack_would_have_to_copy_are_multiplied_by_elements():
+    a, b = value("A", shape=(80, 2, 60)), value("B", shape=(2, 60))
+    graph = graph_of(total(apply(Mul(), a, repeat(b, (80, 2, 60), 1, 2)), 2))
+    assert optimized(graph, ["contract"])[0] is graph
 
 
 def test_large_matrices_in_a_stack_are_a_contraction():

@@ -10,7 +10,7 @@ from tenferro.passes import optimized
 from tenferro.primitives.arithmetic import Add, Div, Mul, Neg, Sub
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.elementwise import Exp
-from tenferro.primitives.structural import BroadcastInDim
+from tenferro.primitives.structural import BroadcastInDim, Transpose
 
 x, y, z = (value(name) for name in "xyz")
 matrix = value("m", shape=(4, 3))
@@ -42,6 +42,10 @@ def div(a, b):
 
 def neg(key):
     return apply(Neg(), key)
+
+
+def turn(key):
+    return apply(Transpose((1, 0)), key)
 
 
 def twice(key):
@@ -83,6 +87,11 @@ REWRITTEN = {
         twice(mul(x, repeat(s))),
         f"%2 = add %1 %1; %3 = {WIDE} %2; %4 = mul %0 %3; return %4",
     ),
+    "a transposed product twice": (
+        twice(turn(mul(matrix, repeat(s, (4, 3))))),
+        "%2 = add %1 %1; %3 = broadcast_in_dim[shape=(4, 3), dimensions=()] %2; "
+        "%4 = mul %0 %3; %5 = transpose[permutation=(1, 0)] %4; return %5",
+    ),
     "a quotient twice": (
         twice(div(repeat(s), x)),
         f"%2 = add %1 %1; %3 = {WIDE} %2; %4 = div %3 %0; return %4",
@@ -108,6 +117,7 @@ KEPT = {
     "what is divided by is not doubled": twice(div(x, repeat(s))),
     "integers are divided with truncation": twice(div(repeat(k), n)),
     "a product of arrays": twice(mul(x, y)),
+    "a transposed product of arrays": twice(turn(mul(matrix, matrix))),
     "a sign behind": apply(Sub(), x, neg(y)),
 }
 
@@ -162,11 +172,14 @@ def test_a_gradient_of_a_softmax_divides_by_its_sum_twice():
 
 def test_what_others_read_stays():
     product, minus, quotient = mul(x, repeat(s)), neg(x), div(x, y)
+    wide = mul(matrix, repeat(s, (4, 3)))
     for read, sums in [
         (product, mul(product, const(3.0))),
         (product, twice(product)),
         (minus, apply(Sub(), minus, y)),
         (quotient, apply(Add(), mul(quotient, z), div(z, y))),
+        (wide, twice(turn(wide))),
+        (turn(wide), twice(turn(wide))),
     ]:
         graph = graph_of(sums, apply(Exp(), read))
         assert optimized(graph, ["factors"])[0] is graph

@@ -176,6 +176,18 @@ def test_operands_change_places_behind_a_transposition():
     assert "%3 = exp %2; %4 = reduce_max[axes=(1,)] %3" in text
 
 
+def test_operands_change_places_where_a_contraction_reads_the_product_too():
+    """[k, j, n] for the largest; the contraction reads any order, so it names other axes."""
+    y, (x, w) = product_turned()
+    (product,) = y.inputs
+    weights = value("c", shape=(25, 1000))
+    mean = apply(DotGeneral((1,), (1,), (0,), (0,)), product, weights)
+    text = layout(apply(ReduceMax((2,)), apply(Exp(), y)), mean, inputs=(x, w, weights))
+    assert text.startswith("%3 = dot_general[lhs_contract=(1,), rhs_contract=(2,)")
+    assert "%4 = exp %3; %5 = reduce_max[axes=(1,)] %4" in text
+    assert "dot_general[lhs_contract=(2,), rhs_contract=(1,), lhs_batch=(0,)" in text
+
+
 def test_readers_of_one_product_agree_on_its_order():
     y, given = product_turned()
     text = layout(apply(ReduceMax((2,)), apply(Exp(), y)), apply(Square(), y), inputs=given)

@@ -116,14 +116,16 @@ def dot(rw: Rewriter, left: Side, right: Side, preferred: DType | None) -> int:
 
 
 def is_worth_a_stack(
-    shape: Shape, left: Sequence[int], right: Sequence[int], summed: Sequence[int]
-) -> bool:
+    shape: Shape, left: Sequence[int], right: Sequence[int], summed: Sequence[int],
+    *, is_vector: bool = False,
+) -> bool:  # fmt: skip
     """Return True if a sum of products over these axes is a contraction larger than its operands.
 
-    A stack of small matrix products costs more than the product that it spares.
+    A stack of small matrix products costs more than the product that it spares. The right operand
+    may be a vector, without axes of its own.
     """
     a, b, reduced = set(left), set(right), set(summed)
-    if not (a & b & reduced) or not (a - b - reduced) or not (b - a - reduced):
+    if not (a & b & reduced) or not (a - b - reduced) or not (is_vector or b - a - reduced):
         return False
     if any(axis not in a | b and shape[axis] != 1 for axis in summed):
         return False

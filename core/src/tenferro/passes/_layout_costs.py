@@ -105,7 +105,8 @@ def _gather(
 ) -> None:
     """Note, for each set, what its order of axes decides."""
     makers = {node[2][0]: node for node in graph.nodes}
-    readers = Counter([*graph.outputs, *[i for node in graph.nodes for i in {*node[1]}]])
+    wanting = [node for node in graph.nodes if type(node[0]) is not DotGeneral]
+    readers = Counter([*graph.outputs, *[i for node in wanting for i in {*node[1]}]])
     for node in graph.nodes:
         value = node[2][0]
         if value in members and type(node[0]) not in (BroadcastInDim, Constant):
@@ -171,7 +172,10 @@ class _Costs:
         members: set[int],
         readers: Counter[int],
     ) -> None:
-        """Note a value that an equation of the set reads; ``readers`` counts those of each."""
+        """Note a value that an equation of the set reads.
+
+        ``readers`` counts those of each value, without contractions, which read any order.
+        """
         maker = makers.get(value)
         operation: Any = None if maker is None else maker[0]
         if value in members:

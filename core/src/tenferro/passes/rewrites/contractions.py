@@ -3,7 +3,8 @@
 A transposition is read by ``dot_general`` itself, of an operand and of the result; a sum of the
 result over an axis that one operand alone has is done on that operand first, and over a batch axis
 is one more contraction; an operand that is repeated is contracted once; a sum over the product of
-two repeated arrays, each smaller than the product, is a contraction. Contracted axes are sorted.
+two repeated arrays, each smaller than the product, is a contraction, and so is one of an input or
+a contraction times a repeated array. Contracted axes are sorted.
 A stack of products by one matrix is one product, and what is written as matrices is contracted as
 tensors if a reshape makes tensors of the result; see ``../_merged_axes.py``.
 Where nothing is contracted, a contraction is a product, and where only few elements of batches are,
@@ -32,7 +33,7 @@ from tenferro.primitives.arithmetic import Add, Mul, Neg
 from tenferro.primitives.comparison import Select
 from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.reduction import ReduceSum
-from tenferro.primitives.structural import BroadcastInDim, Reshape, Slice, Transpose
+from tenferro.primitives.structural import BroadcastInDim, Reshape, Slice, Transpose, inverse
 
 CONTRACT = PassRules("contract")
 _Operands = tuple[int, ...]
@@ -283,22 +284,59 @@ CONTRACT.of(Slice, reads=[Reshape])(diagonal_of_product)
 
 @CONTRACT.of(ReduceSum, reads=[Mul])
 def _sum_of_product(rw: Rewriter, op: ReduceSum, operands: _Operands) -> int | None:
-    """Contract two repeated arrays, each with axes that the other does not have."""
+    """Contract two repeated arrays with axes of their own, or a stored and a repeated one."""
     (p,) = operands
     aval = rw.avals[p]
     if type(rw.operations[p]) is not Mul or not rw.is_read_once(p) or not rw.can(DotGeneral):
         return None
     x, y = rw.operands[p]
-    if not (may_repeat(rw, x) and may_repeat(rw, y)) or aval.dtype.bits < 32:
-        return None
-    if not aval.dtype.is_inexact or not aval.size:
+    if aval.dtype.bits < 32 or not aval.dtype.is_inexact or not aval.size:
         return None
     axes = [sorted(varying(rw, i)) for i in (x, y)]
-    if not is_worth_a_stack(aval.shape, axes[0], axes[1], op.axes):
+    if may_repeat(rw, x) and may_repeat(rw, y):
+        is_worth = is_worth_a_stack(aval.shape, axes[0], axes[1], op.axes)
+    else:
+        is_worth = _are_matrix_and_vector(rw, (x, y), axes, op.axes)
+    if not is_worth:
         return None
     if axes[0] and axes[1] and axes[1][0] < axes[0][0]:
         x, y, axes = y, x, axes[::-1]
     return _contracted(rw, (x, y), axes, op.axes, aval.shape)
+
+
+def _are_matrix_and_vector(
+    rw: Rewriter, pair: tuple[int, int], axes: Sequence[Sequence[int]], summed: Sequence[int]
+) -> bool:
+    """Return True if one factor has the summed axes and others, and the other one has fewer.
+
+    The first has to be an input or a contraction, which are stored anyway: a backend may compute
+    anything else together with the sum and store neither. Matrices of a stack lie one behind the
+    other; otherwise XLA copies them first.
+    """
+    for k in (0, 1):
+        matrix, vector = axes[k], axes[1 - k]
+        order = _stored_order(rw, pair[k])
+        if order is None or not set(summed) <= set(vector) < set(matrix):
+            continue
+        batch = [order.index(axis) for axis in vector if axis not in summed]
+        shape = rw.avals[pair[k]].shape
+        is_stack = sorted(batch) == [*range(len(batch))]
+        return is_stack and is_worth_a_stack(shape, matrix, vector, summed, is_vector=True)
+    return False
+
+
+def _stored_order(rw: Rewriter, value: int) -> tuple[int, ...] | None:
+    """Return the axes of an input or a contraction in the order in which they are stored.
+
+    Axes of a transposed one count as in the value; None for other values.
+    """
+    order = tuple(range(rw.avals[value].ndim))
+    operation: Any = rw.operations[value]
+    if type(operation) is Transpose:
+        (value,) = rw.operands[value]
+        order = inverse(operation.permutation)
+    is_stored = rw.operations[value] is None or type(rw.operations[value]) is DotGeneral
+    return order if is_stored else None
 
 
 def _contracted(

@@ -21,6 +21,7 @@ from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import PassRules
 from tenferro.primitives.arithmetic import Add, Div, Mul, Neg, Sub
 from tenferro.primitives.constants import Constant
+from tenferro.primitives.structural import Transpose
 
 FACTORS = PassRules("factors")
 _Operands = tuple[int, ...]
@@ -44,14 +45,24 @@ def _repeated_first(rw: Rewriter, op: Mul, operands: _Operands) -> int | None:
     return None
 
 
-@FACTORS.of(Add, reads=[Mul, Div])
+@FACTORS.of(Add, reads=[Mul, Div, Transpose])
 def _twice(rw: Rewriter, op: Add, operands: _Operands) -> int | None:
-    """x·a + x·a = x·(a + a) and a/x + a/x = (a + a)/x."""
+    """x·a + x·a = x·(a + a) and a/x + a/x = (a + a)/x, also if both are transposed."""
     t, other = operands
-    inner: Any = rw.operations[t]
-    if t != other or type(inner) not in (Mul, Div) or not rw.is_read_once(t, times=2):
+    if t != other or not rw.is_read_once(t, times=2):
         return None
-    if type(inner) is Div and rw.avals[t].dtype.is_integer:
+    turned = made_by(rw, t, Transpose)
+    if turned is None:
+        return _with_twice_a_factor(rw, op, t)
+    (source,) = rw.operands[t]
+    found = _with_twice_a_factor(rw, op, source) if rw.is_read_once(source) else None
+    return None if found is None else rw.emit(turned, found)
+
+
+def _with_twice_a_factor(rw: Rewriter, op: Add, t: int) -> int | None:
+    """Return t + t as a product or quotient whose small part is doubled."""
+    inner: Any = rw.operations[t]
+    if type(inner) not in (Mul, Div) or (type(inner) is Div and rw.avals[t].dtype.is_integer):
         return None
     pair = rw.operands[t]
     for k in (0, 1) if type(inner) is Mul else (0,):
