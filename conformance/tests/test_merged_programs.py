@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tenferro.backend import host
+from tenferro.backend.lowering import key_of
 from tenferro_conformance.kit import Kit
 from tenferro_conformance.profile import Profile
 from tenferro_conformance.running import programs, session
@@ -16,9 +17,16 @@ class Watched:
         self.backend = host().backend("numpy")
         self.refuses = refuses
         self.lengths = []
+        self.programs = []
+
+    def compiled(self, key):
+        """Programs of this operation alone."""
+        found = [p for p in self.programs if len(p) == 1]
+        return [p for p in found if key_of(p.nodes[0].operation) == key]
 
     def compile(self, program, avals, options=None):
         self.lengths.append(len(program))
+        self.programs.append(program)
         if self.refuses(program):
             raise ZeroDivisionError("refused")
         return self.backend.compile(program, avals, options)
@@ -33,6 +41,9 @@ def cases():
     kit = Kit(["numpy"], None)
     found = kit.selected("numpy", grad=True)
     return [c for c in found if c.primitive == "std::tanh" and c.id.endswith("float64")]
+
+
+HEAVY = {"std::tanh": session.MOST_EQUATIONS + 1}
 
 
 def run(backend, cases, weights=None):
@@ -61,13 +72,36 @@ def test_a_merged_program_is_no_longer_than_allowed(monkeypatch, cases, most):
         np.testing.assert_array_equal(found[name], values)
 
 
-def test_an_equation_counts_as_many_as_the_profile_says(cases):
-    """Each case has one tanh: heavier than the limit, it is compiled alone."""
-    for weight, most in ((1, 10_000), (session.MOST_EQUATIONS + 1, 10)):
-        backend = Watched()
-        run(backend, cases, {"std::tanh": weight})
-        assert max(backend.lengths) <= most
-        assert (len(backend.lengths) == 1) == (weight == 1)
+def test_programs_with_heavy_operations_run_node_by_node_except_in_typical_cases(cases):
+    """whole(typical), nodes(others); the results are the same"""
+    typical = [case for case in cases if programs.is_typical(case)]
+    whole, single = Watched(), Watched()
+    want, found = run(whole, cases), run(single, cases, HEAVY)
+    assert len(whole.lengths) == 1
+    assert sorted(n for n in single.lengths if n > 1) == [
+        n for case in typical for n in lengths_alone(case)
+    ]
+    for name, values in want.items():
+        np.testing.assert_array_equal(found[name], values)
+
+
+def test_laws_share_what_is_compiled_of_a_heavy_operation(cases):
+    """compiled(tanh) ≤ classes of operands, after two laws"""
+    backend = Watched()
+    others = [case for case in cases if not programs.is_typical(case)]
+    opened = session.Session("watched", backend, Profile(level=2, weights=HEAVY))
+    for build in (programs.value, programs.adjoint):
+        for case in others:
+            opened.outcome(build, case, others)
+    classes = {(x.shape, x.dtype) for case in others for x in case.inputs}
+    assert len(backend.compiled("std::tanh")) == len(classes)
+
+
+def lengths_alone(case):
+    """Lengths of the programs that are compiled for one case."""
+    backend = Watched()
+    run(backend, [case])
+    return backend.lengths
 
 
 def test_the_error_of_one_case_is_that_of_no_other(cases):

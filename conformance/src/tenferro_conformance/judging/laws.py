@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tenferro.computegraph import derive, evaluate, input_key
+from tenferro.computegraph import evaluate
 from tenferro.primitives import Aval
 from tenferro_conformance.cases.case import Case, Stored
 from tenferro_conformance.cases.tolerances import is_inexact, same_bits, sum_of_products
@@ -312,27 +312,8 @@ def _require_alike(out: Outcome, got: Array, want: Array, what: str) -> None:
 def node_by_node(out: Outcome) -> dict[str, Array]:
     """Run the program on the reference interpreter, each node compiled as its own program."""
     keys = {name: key for name, key in out.recorder.outputs.items() if key is not None}
-    program, known = out.session.program_of(list(out.recorder.fed), list(keys.values()))
-    operands = [*out.recorder.fed.values(), *(out.session.backend.to_numpy(x) for x in known)]
-    found = evaluate(program, SingleNodes(out.session), operands)
-    return dict(zip(keys, found, strict=True))
-
-
-class SingleNodes:
-    """Executes one operation at a time through the whole of the backend, each compiled once."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    def __call__(self, operation: Any, operands: Sequence[Any]) -> list[Array]:
-        """Run a program of one operation, whatever it could be simplified to."""
-        arrays = [np.asarray(x) for x in operands]
-        avals = tuple(Aval(x.shape, str(x.dtype)) for x in arrays)
-        key = (operation, avals)
-        if key not in self._session.nodes:
-            inputs = [input_key(("node", i), aval) for i, aval in enumerate(avals)]
-            program, _ = self._session.program_of(inputs, derive(operation, inputs))
-            self._session.nodes[key] = self._session.compile(program)
-        backend = self._session.backend
-        given = [backend.asoperand(x, aval) for x, aval in zip(arrays, avals, strict=True)]
-        return [backend.to_numpy(found) for found in self._session.nodes[key](*given)]
+    session = out.session
+    program, known = session.program_of(list(out.recorder.fed), list(keys.values()))
+    operands = session.operands_of(program, [*out.recorder.fed.values(), *known])
+    found = evaluate(program, session.nodes, operands)
+    return {name: session.backend.to_numpy(x) for name, x in zip(keys, found, strict=True)}

@@ -219,9 +219,16 @@ def is_of_widest(case: Case) -> bool:
     return case.dtype in ("bool", "int64", "float64", "complex128")
 
 
+_TYPICAL = (
+    *("/wide/float64", "/wide/complex128", "/complex/complex128"),
+    *("/even/float64", "/even/complex128"),  # of the Fourier transforms
+    "m_square/float64",  # of expm, sqrtm and logm
+)
+
+
 def is_typical(case: Case) -> bool:
-    """Return True for one case per primitive and kind, for laws that run nodes one by one."""
-    return case.id.endswith(("/wide/float64", "/wide/complex128", "/complex/complex128"))
+    """Return True for one case per primitive and kind, whose programs always run whole."""
+    return case.id.endswith(_TYPICAL)
 
 
 def has_finite_jacobian(case: Case) -> bool:

@@ -22,6 +22,7 @@ from tenferro.computegraph import (
     KeyView,
     ValueKey,
     compile_program,
+    evaluate,
     materialize_merge,
 )
 from tenferro.primitives import Aval, Handle, Mesh
@@ -30,7 +31,9 @@ from tenferro_conformance.cases.tolerances import Measure, bound_of, eps_of, req
 from tenferro_conformance.errors import ToleranceError
 from tenferro_conformance.profile import Profile, Tol
 from tenferro_conformance.running.derivatives import Handles, keys_of
+from tenferro_conformance.running.programs import is_typical
 from tenferro_conformance.running.recorder import Build, Recorder
+from tenferro_conformance.running.single_nodes import SingleNodes
 from tenferro_conformance.running.splitting import compile_on
 
 __all__ = ["Batch", "Outcome", "Session"]
@@ -181,7 +184,7 @@ class Session:
         self.mesh = mesh
         self.backend = backend
         self.profile = profile
-        self.nodes: dict[Any, Executable] = {}  # programs of one operation, see `laws.SingleNodes`
+        self.nodes = SingleNodes(backend, lambda *values: self.program_of(*values)[0], self.compile)
         self._done: dict[Build, dict[str, Outcome | Exception]] = {}
 
     def outcome(self, build: Build, case: Case, peers: Iterable[Case] = ()) -> Outcome:
@@ -234,13 +237,21 @@ class Session:
         return {**self._run(recorded[:middle]), **self._run(recorded[middle:])}
 
     def _run_merged(self, recorded: Sequence[Recorder]) -> dict[str, Outcome | Exception] | None:
-        """Run as one program; None if there are several and it is too long."""
+        """Run as one program; None if there are several and it is too long.
+
+        The program of one case that is too long because of its weights runs node by node, where
+        each operation is compiled once for all laws, unless the case is typical.
+        """
         inputs = {key: array for r in recorded for key, array in r.fed.items()}
         outputs = [key for r in recorded for key in r.outputs.values() if key is not None]
         program, known = self.program_of(list(inputs), outputs)
-        if len(recorded) > 1 and self._length(program) > MOST_EQUATIONS:
+        is_long = self._length(program) > MOST_EQUATIONS
+        if len(recorded) > 1 and is_long:
             return None
-        batch = self._execute(program, [*inputs.values(), *known])
+        is_heavy = is_long and len(program) <= MOST_EQUATIONS
+        by_nodes = is_heavy and not is_typical(recorded[0].case)
+        run = self._execute_nodes if by_nodes else self._execute
+        batch = run(program, [*inputs.values(), *known])
         place_of = {key: i for i, key in enumerate(inputs)}
         count = 0
         done: dict[str, Outcome | Exception] = {}
@@ -272,11 +283,18 @@ class Session:
 
     def _execute(self, program: CompiledProgram, arrays: Sequence[Any]) -> Batch:
         executable = self.compile(program)
-        operands = [
-            self.backend.asoperand(a, aval)
-            for a, aval in zip(arrays, program.input_avals, strict=True)
-        ]
+        operands = self.operands_of(program, arrays)
         return Batch(operands, executable(*operands), executable(*operands))
+
+    def _execute_nodes(self, program: CompiledProgram, arrays: Sequence[Any]) -> Batch:
+        operands = self.operands_of(program, arrays)
+        first, second = (evaluate(program, self.nodes, operands) for _ in range(2))
+        return Batch(operands, first, second)
+
+    def operands_of(self, program: CompiledProgram, arrays: Sequence[Any]) -> list[Any]:
+        """Return the backend's operands of the inputs of a program."""
+        avals = program.input_avals
+        return [self.backend.asoperand(a, aval) for a, aval in zip(arrays, avals, strict=True)]
 
     def program_of(
         self, inputs: Sequence[ValueKey], outputs: Sequence[ValueKey]

@@ -61,7 +61,7 @@ _LONG_PROGRAMS = ("betainc_derivative", "gammainc_derivative", "matrix_function"
 #: of its fusion grows with the square of the program: 200 equations of `betainc_derivative` in one
 #: program take 20 minutes, and 100 seconds one by one.
 _WEIGHTS = {
-    **dict.fromkeys(("betainc_derivative",), 60),
+    **dict.fromkeys(("betainc_derivative", "matrix_function"), 60),
     **dict.fromkeys(("betainc", "betaincc", "complex_erf", "complex_erfc", "wofz"), 40),
     **dict.fromkeys(("gammainc_derivative", "random_log_gamma"), 30),
     **dict.fromkeys(("bessel_k", "bessel_ke", "dawsn", "gammainc", "gammaincc"), 25),
