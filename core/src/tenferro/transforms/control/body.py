@@ -37,7 +37,13 @@ from tenferro.tidu import Trace, flow_of, in_rule, is_pin, pinned_leaf
 from tenferro.transforms.errors import BodyError
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.effects import collecting
-from tenferro.transforms.recording.record import Name, has_dtype, make_known
+from tenferro.transforms.recording.record import (
+    Name,
+    has_dtype,
+    make_known,
+    nested_body,
+    remembered_leaf,
+)
 from tenferro.transforms.recording.run_or_record import deliver, pending, run_or_record
 
 _SCALARS = frozenset(SCALARS)
@@ -53,19 +59,34 @@ class Leaf(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """A body that was called: its inputs, its outputs, and how the result was structured."""
+    """A body that was called: its inputs, its outputs, and how the result was structured.
+
+    A remembered body has values that earlier calls of the function around it recorded, from serial
+    ``start`` on. What a call records anew before the body counts as inside: `closed` hoists it.
+    """
 
     inputs: list[ValueKey]
     outputs: list[Array]
     spec: Any
     result: Any
-    start: int  # serial of a key made before anything inside
+    start: int  # serial of a key that was made before anything inside
     effect: ValueKey | None = None  # a token that says that all effects have happened
+
+    def definitions_inside(self) -> Callable[[ValueKey], Definition | None]:
+        """Return the function that gives the definitions of values that were made inside."""
+        inputs, start = set(self.inputs), self.start
+
+        def definition_of(key: ValueKey) -> Definition | None:
+            return None if key in inputs or key.serial < start else key.definition
+
+        return definition_of
 
 
 #: What such a body makes of its closure must stay in it: outside, it would be computed and
 #: differentiated although the body does not run. A memo finds values from before the body.
 _MAY_NOT_RUN = frozenset(("cond", "switch", "while_loop"))
+#: Where a remembered function records such a body, later calls find its values again.
+_REMEMBERED = frozenset(("fori_loop", "scan"))
 
 
 def record_body(
@@ -80,17 +101,13 @@ def record_body(
     """
     if name in _MAY_NOT_RUN and (memo := memo_here()) is not None:
         memo.end()
-    trace = Trace(abstract=True, sealed=name)
-    start = new_leaf("start", None).serial
-    serial = trace.id.serial
-    inputs = [
-        pinned_leaf(
-            WeakName(leaf.label, serial) if leaf.weak else Name(leaf.label, serial),
-            leaf.aval,
-            trace,
-        )
-        for leaf in leaves
-    ]
+    nested = nested_body(name, leaves) if name in _REMEMBERED else None
+    trace = Trace(abstract=True, sealed=name) if nested is None else nested.trace
+    pins = [] if nested is None else nested.pins
+    if not pins:
+        pins.append(new_leaf("start", None))
+        pins += _inputs(leaves, trace, remembered=nested is not None)
+    start, inputs = pins[0].serial, pins[1:]
     try:
         with recording_body(name, _cure(name)), collecting(every_step=has_effects) as effects:
             result = call([Array(key) for key in inputs])
@@ -109,7 +126,18 @@ def record_body(
             )
         )
     flat, spec = _tree.flatten(result)
-    return Recorded(inputs, [output(name, x) for x in flat], spec, result, start, effect)
+    outputs = [output(name, x) for x in flat]
+    return Recorded(inputs, outputs, spec, result, start, effect)
+
+
+def _inputs(leaves: Sequence[Leaf], trace: Trace, remembered: bool) -> list[ValueKey]:
+    """Make the inputs of a body; later calls of a remembered function have them, too."""
+    serial = trace.id.serial
+    names: list[Any] = [
+        WeakName(leaf.label, serial) if leaf.weak else Name(leaf.label, serial) for leaf in leaves
+    ]
+    make = remembered_leaf if remembered else pinned_leaf
+    return [make(name, leaf.aval, trace) for name, leaf in zip(names, leaves, strict=True)]
 
 
 def _cure(name: str) -> str:
@@ -174,11 +202,7 @@ def read_from_outside(
     A branch does not hoist: what it computes is not computed where another one is taken.
     """
     inside = set(recorded.inputs)
-
-    def definition_of(key: ValueKey) -> Definition | None:
-        return None if key in inside or key.serial < recorded.start else key.definition
-
-    order, definitions, leaves = postorder(outputs, definition_of)
+    order, definitions, leaves = postorder(outputs, recorded.definitions_inside())
     if not hoists or any([definition[0].volatile for definition in definitions]):
         outside = [key for key in leaves if key not in inside]
         return [key for key in outside if not _is_literal(key)]

@@ -63,12 +63,7 @@ def _found(
     recorded: Recorded, outputs: Sequence[ValueKey], carried: int, steps: int
 ) -> list[ValueKey]:
     """Return the values that the rest of the body, or a result, reads of the work on rows."""
-    leaves = {*recorded.inputs}
-
-    def definition_of(key: ValueKey) -> Definition | None:
-        return None if key in leaves or key.serial < recorded.start else key.definition
-
-    order, definitions, _ = postorder(outputs, definition_of)
+    order, definitions, _ = postorder(outputs, recorded.definitions_inside())
     if any([definition[0].volatile for definition in definitions]):
         return []  # functions that bring their derivative must show what they close over
     moving, staying = {*recorded.inputs[carried:]}, {*recorded.inputs[:carried]}

@@ -39,6 +39,7 @@ from tenferro.transforms.control.unrolled import is_unrolling, steps_of_scan
 from tenferro.transforms.errors import BodyError, check_function
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.effects import perform
+from tenferro.transforms.recording.run_or_record import found_again
 
 __all__ = ["scan"]
 
@@ -144,22 +145,32 @@ def scan_for(
     start = [held(x, leaf.aval) for x, leaf in zip(given.start, leaves, strict=True)]
     rows, steps = given.rows, given.steps
     consts: list[Array] = []
-    found: list[Handle]
+    found: Sequence[Handle]
     if not steps:
         empty = [constant(0, y.dtype, (0, *y.shape)) for y in outputs.ys]
         found = [*start, *[Array(y.key) for y in empty]]
     else:
         _perform(recorded, carry, start, rows, steps, bool(reverse))
         roots = [x.key for x in (*carry, *outputs.ys)]
-        recorded, rows = before_loop(recorded, roots, len(carry), rows, steps, checkpoint)
-        body, consts = closed(recorded, roots)
-        chosen = tuple(range(len(carry) + len(outputs.ys)))
-        loop = Scan(body, len(consts), len(carry), steps, chosen, bool(reverse))
 
-        def run(part: Scan, *given: Any) -> list[Handle]:
-            return stepped(part, together, checkpoint, *given) if chosen else []
+        def made() -> list[Handle]:
+            inside, xs = before_loop(recorded, roots, len(carry), rows, steps, checkpoint)
+            body, read = closed(inside, roots)
+            consts.extend(read)
+            chosen = tuple(range(len(roots)))
+            loop = Scan(body, len(read), len(carry), steps, chosen, bool(reverse))
 
-        found = (in_blocks if shows else _at_once)(name, loop, run, consts, start, rows)
+            def run(part: Scan, *given: Any) -> list[Handle]:
+                return stepped(part, together, checkpoint, *given) if chosen else []
+
+            return (in_blocks if shows else _at_once)(name, loop, run, read, start, xs)
+
+        if shows or recorded.effect is not None:
+            found = made()
+        else:
+            kind = (name, steps, bool(reverse), together, checkpoint)
+            keys = [*roots, *[x.key for x in (*start, *rows)], *recorded.inputs]
+            found = [Array(y) for y in found_again(kind, keys, lambda: [y.key for y in made()])]
     if shows:
         results = finished(found, [*start, *rows], given.plain, consts, name)
     else:

@@ -371,6 +371,19 @@ def _is_found_again(leaf: Any, memo: Memo) -> bool:
     return type(leaf) is Array and not leaf.flow and memo.owns(leaf.key)
 
 
+def nested_body(name: str, leaves: Sequence[Hashable]) -> Nested | None:
+    """Return what the body of a loop follows if a remembered function records it.
+
+    ``leaves`` describe the inputs of the body, whose pins later calls have, too.
+    """
+    if _running.lent is None or in_rule():
+        return None
+    memo = _running.lent.memo
+    if memo is None or memo.is_spoiled:
+        return None
+    return memo.nested((name, *leaves), lambda: Trace(abstract=True, sealed=name))
+
+
 def remembered_leaf(name: Name, aval: Aval, trace: Trace) -> ValueKey:
     """Make a placeholder on which ``trace`` is open, for all calls of the remembered function."""
     assert _running.lent is not None

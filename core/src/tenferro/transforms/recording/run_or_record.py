@@ -181,14 +181,27 @@ def emitted_again(
     memo = inputs[0].memo if inputs else None
     if memo is None or memo.is_spoiled or notes is not None:
         return emitted()
-    read = (*primal, *inputs, *(stand_ins or ()))
+    return found_again(kind, (*primal, *inputs, *(stand_ins or ())), emitted)
+
+
+def found_again(
+    kind: Hashable, read: Sequence[ValueKey], made: Callable[[], Sequence[ValueKey]]
+) -> Sequence[ValueKey]:
+    """Return what a remembered function makes of values, or what an earlier call made of them.
+
+    As in `emitted_again`, what rules of the user read is made anew, and so is what is made while an
+    operand is looked at.
+    """
+    memo = next((key.memo for key in read if key.memo is not None), None)
+    if memo is None or memo.is_spoiled or in_rule():
+        return made()
     if not all([memo.owns(key) or is_constant(key) for key in read]):
-        return emitted()
+        return made()
     entry = (kind, *read)
     found: Sequence[ValueKey] | None = memo.derivatives.get(entry)
     if found is None:
         looks = memo.looks
-        found = emitted()
+        found = made()
         structure, leaves = signature((), read)
         if structure and looks == memo.looks and not memo.is_spoiled:
             if set(leaves).issuperset(signature((), found)[1]):
