@@ -88,13 +88,16 @@ def check_grads(
     if not isinstance(given, int) or given < 1:
         text = f"check_grads: order is a whole number from 1 up, not {order!r}"
         raise at_user_line(ValueError(text))
+    for mode in modes:
+        if mode not in MODES:
+            raise at_user_line(ValueError(f"check_grads: modes are {MODES}, not {mode!r}"))
     is_told = False
     for level in range(1, order + 1):
         is_told = is_told or warn_of_gauge(function, args, directions_like(args, 2), level)
+        line = Line(function, args, scaled_directions(args))  # all modes are compared with it
+        allowed = limits_for(args, atol, rtol, eps)
         for mode in modes:
-            if mode not in MODES:
-                raise at_user_line(ValueError(f"check_grads: modes are {MODES}, not {mode!r}"))
-            _check(function, args, mode, level, atol, rtol, eps)
+            _check(line, mode, level, allowed)
         inner = function
         function = lambda *xs, _f=inner: _along(_f, xs)  # noqa: E731
 
@@ -104,23 +107,13 @@ def _along(function: Callable[..., Any], args: Sequence[Any]) -> Any:
     return jvp(function, tuple(args), directions_like(args, 1))[1]
 
 
-def _check(
-    function: Callable[..., Any],
-    args: tuple[Any, ...],
-    mode: str,
-    order: int,
-    atol: float | None,
-    rtol: float | None,
-    eps: float | None,
-) -> None:
-    v = scaled_directions(args)
-    line = Line(function, args, v)
+def _check(line: Line, mode: str, order: int, allowed: Limits) -> None:
+    """Raise GradientCheckError unless the derivative in this mode is that along the line."""
     if mode == "fwd":
-        got = inner_product(line.weights, jvp(function, args, v)[1])
+        got = inner_product(line.weights, jvp(line.function, line.args, line.directions)[1])
     else:
-        value, pull = vjp(function, *args)
-        got = inner_product(pull(as_complex_as(value, line.weights)), v)
-    allowed = limits_for(args, atol, rtol, eps)
+        value, pull = vjp(line.function, *line.args)
+        got = inner_product(pull(as_complex_as(value, line.weights)), line.directions)
     kink = line.kink(allowed)
     if kink is not None:
         raise _disagreement(got, _compare(line, got, allowed, 1.0), kink, mode, order)

@@ -27,24 +27,31 @@ _LEAST_KINK = 1e-5  # of the derivative: how much both sides differ at what is c
 
 
 class Line:
-    """The function t ↦ ⟨w, f(x + t v) − f(x)⟩ of a real number, with fixed irregular weights w."""
+    """The function t ↦ ⟨w, f(x + t v) − f(x)⟩ of a real number, with fixed irregular weights w.
+
+    Values, sizes and heights are kept: the modes of a check ask for the same ones.
+    """
 
     def __init__(
         self, function: Callable[..., Any], args: tuple[Any, ...], v: tuple[Any, ...]
     ) -> None:
-        self._function = function
-        self._args = args
-        self._directions = v
+        self.function = function
+        self.args = args
+        self.directions = v
         tree = function(*args)
         self._start = [array_of_floats(x) for x in leaves_of(tree)]
         self.weights = directions_like((with_leaves(tree, self._start),), 3)[0]
         self.extent = max([norm(x) for x in leaves_of(args) if x.dtype.is_inexact], default=0.0)
-        self._known: dict[float, float] = {}
+        self._norm = norm(self.weights)
+        self._norm_at_start = norm(self._start)
+        self._values: dict[float, float] = {}
+        self._sizes: dict[float, float] = {}
+        self._heights: dict[float, float] = {}
 
     def __call__(self, t: float) -> float:
-        if t not in self._known:
-            self._known[t] = self._value(t) if t else 0.0
-        return self._known[t]
+        if t not in self._values:
+            self._values[t] = self._value(t) if t else 0.0
+        return self._values[t]
 
     def _value(self, t: float) -> float:
         """Return the value at t ≠ 0; NaN if the shape of the result differs."""
@@ -56,29 +63,33 @@ class Line:
 
     def size(self, step: float) -> float:
         """‖w‖ ‖f(x + hv) − f(x − hv)‖ / 2h, the scale of ⟨w, J v⟩ without cancellation."""
-        pairs = zip(self._moved(step), self._moved(-step), strict=True)
-        return norm(self.weights) * norm([a - b for a, b in pairs]) / (2 * step)
+        if step not in self._sizes:
+            pairs = zip(self._moved(step), self._moved(-step), strict=True)
+            self._sizes[step] = self._norm * norm([a - b for a, b in pairs]) / (2 * step)
+        return self._sizes[step]
 
     def height(self, step: float) -> float:
         """‖w‖ ‖f‖ near the point, the scale of rounding errors."""
-        moved = self._moved(step)
-        return norm(self.weights) * max(norm(self._start), norm(moved))
+        if step not in self._heights:
+            largest = max(self._norm_at_start, norm(self._moved(step)))
+            self._heights[step] = self._norm * largest
+        return self._heights[step]
 
     def kink(self, allowed: Limits) -> Break | None:
         """Return the derivatives on both sides if they differ."""
-        height = norm(self.weights) * norm(self._start)
+        height = self._norm * self._norm_at_start
         least = max(_LEAST_KINK, allowed.tolerance)
         rounding, shift = 4 * allowed.rounding * height, allowed.rounding * self.extent
         return kinked(self, allowed.step, least, rounding, shift)
 
     def complex_step(self) -> float | None:
         """Im ⟨w, f(x + iεv)⟩ / ε; None where f does not take complex numbers."""
-        real_leaves = (*leaves_of(self._args), *self._start)
+        real_leaves = (*leaves_of(self.args), *self._start)
         if any(x.dtype.is_complex or not x.dtype.is_inexact for x in real_leaves):
             return None
         try:
             found = leaves_of(
-                self._function(*shifted(self._args, self._directions, COMPLEX_STEP * 1j))
+                self.function(*shifted(self.args, self.directions, COMPLEX_STEP * 1j))
             )
         except Exception:  # a function of the user's, which may refuse in any way
             return None
@@ -88,6 +99,6 @@ class Line:
 
     def _moved(self, t: float) -> list[Array]:
         """f(x + t v) − f(x), by leaves; f(x + t v) where its shape differs."""
-        there = leaves_of(self._function(*shifted(self._args, self._directions, t)))
+        there = leaves_of(self.function(*shifted(self.args, self.directions, t)))
         pairs = zip(map(array_of_floats, there), self._start, strict=False)
         return [x - y if x.shape == y.shape else x for x, y in pairs]
