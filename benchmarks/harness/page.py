@@ -70,6 +70,16 @@ pages, unless the process has free ones. On W7 and W16 peers change how many are
 ran in processes of their own, each beside the version by hand; goals are compared with the first.
 W20 runs whole programs that have no version by hand; its ratios are to autograd and to JAX.
 
+The ways of W19 differ where a user wrote other arithmetic, which no pass may change. Five ways of
+`gmm` subtract the means from the points first. Each component then has a small product of its own:
+3.8 ms of 9.2 ms at n = 10,000, where W x − W m has one large product, 2.7 ms of 6.8 ms. The
+differences take 1.1 ms, the other subtraction 0.8 ms. tenferro does not multiply out W (x − m):
+where points and means are far from the origin, W x − W m loses the digits that they have in common.
+In `gp`, squared distances by differences take 0.75 ms, the Gram matrix 0.1 ms, for the same reason.
+In `mps`, the path of one einsum over the whole network needs 144 million floating-point operations,
+those from site to site 189 million. In `rosenbrock`, each call of NumPy takes about 0.4 µs for
+1,000 elements: squares that are multiplied out need 19 calls on arrays, plain slices 14.
+
 This page is generated. It shows the run of
 
 ```
