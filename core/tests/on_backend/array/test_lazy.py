@@ -127,11 +127,11 @@ def test_the_sign_of_zero_is_kept():
 # ---- memory --------------------------------------------------------------------------------------
 
 
-def test_a_long_loop_of_updates_flushes_and_holds_bounded_memory():
+def test_a_long_loop_of_updates_flushes_and_holds_bounded_memory(few_objects):
     w, start, sizes, before = array(1.0, 2.0), table_size(), [], compiled()
     for i in range(7000):
         w = w * 0.999 + 0.001
-        if i % 200 == 0:  # it meets all objects
+        if i % 200 == 0:
             sizes.append(table_size() - start)
     assert max(sizes) <= 5000
     np.testing.assert_allclose(np.asarray(w), 1 + np.array([0.0, 1.0]) * 0.999**7000)
