@@ -158,3 +158,9 @@ print(*sys.modules)
     loaded = set(done.stdout.split())
     assert "tenferro_numpy.planner" in loaded
     assert loaded.isdisjoint([f"tenferro.{name}" for name in unused.split()])
+
+
+def test_a_lack_of_memory_is_no_bug_of_tenferro():
+    """the derivative by one element of an array that is larger than the address space"""
+    with pytest.raises(MemoryError):
+        tn.grad(lambda x: np.broadcast_to(x, (2**25, 2**25))[-1, -1] * x)(1.5)

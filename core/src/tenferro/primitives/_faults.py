@@ -38,6 +38,8 @@ def is_a_bug(error: Exception, traceback: TracebackType | None, boundary: FrameT
     """
     if isinstance(error, _BUGS):
         return True
+    if isinstance(error, MemoryError):
+        return False
     innermost, ours = _ends(traceback)
     if innermost is None or ours is None or boundary is None:
         return False

@@ -86,7 +86,7 @@ class Softmax(Mixed):
 
     def jvp_x(self, dx: Handle, x: Handle, y: Handle) -> Handle:
         weights = y
-        if self.limits:  # constant where the maximum is infinite
+        if self.limits and x.size:  # constant where the maximum is infinite
             regular = convert(is_finite(reduce_max(x, self.axes)), x.dtype)
             weights = y * _spread(regular, x, self.axes)
         return weights * (dx - _spread(reduce_sum(y * dx, self.axes), x, self.axes))
