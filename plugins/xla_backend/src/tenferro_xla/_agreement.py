@@ -39,10 +39,11 @@ class Program(NamedTuple):
     lines: Callable[[], Lines]
 
 
-def agree_on(program: Program, values: Mapping[str, str]) -> None:
+def agree_on(program: Program, values: Mapping[int, tuple[str, str]]) -> None:
     """Return when all processes have come to the same program; at once if there is one process.
 
-    ``values`` are the digests of arguments that each process has whole, by name.
+    ``values`` has a name and a digest for each input that each process has whole. Inputs are
+    compared by their numbers: a captured number is called by its value, and names may repeat.
 
     Raises ProgramsDifferError: if another process has come to another program.
     Raises ValuesDifferError: if such an argument is another one in another process.
@@ -54,7 +55,7 @@ def agree_on(program: Program, values: Mapping[str, str]) -> None:
     own = {
         "digest": sha256(program.text.encode()).hexdigest(),
         "size": f"{program.equations} equations for {program.mesh}",
-        "values": dict(values),
+        "values": {str(index): named for index, named in values.items()},
     }
     what = f"program {number}, of {program.equations} equations"
     texts = exchange("program", number, json.dumps(own), what)
@@ -72,17 +73,15 @@ def digest_of(array: Any) -> str:
     return digest.hexdigest()
 
 
-def _check_values(values: Sequence[Mapping[str, str]]) -> None:
-    """Raise ValuesDifferError if digests of one name differ."""
+def _check_values(values: Sequence[Mapping[str, Sequence[str]]]) -> None:
+    """Raise ValuesDifferError if the digest of an input differs."""
     first = values[0]
-    names = [n for n in first if any([each.get(n, first[n]) != first[n] for each in values])]
-    if not names:
+    differing = [{n for n in first if each.get(n, first[n])[1] != first[n][1]} for each in values]
+    inputs = set().union(*differing)
+    if not inputs:
         return
-    others = [
-        i
-        for i, each in enumerate(values)
-        if any([each.get(n, first[n]) != first[n] for n in names])
-    ]
+    names = list(dict.fromkeys([first[n][0] for n in first if n in inputs]))
+    others = [i for i, found in enumerate(differing) if found]
     listed = ", ".join(map(str, others))
     one = "process" if len(others) == 1 else "processes"
     raise ValuesDifferError(

@@ -223,7 +223,7 @@ class ShardedExecutable(Executable):
         for index, operand in enumerate(operands):
             if not (is_array(operand) and is_spread(operand)):
                 digests[index] = self._digest(index, operand)
-        agree_on(program, {self._name(index): digest for index, digest in digests.items()})
+        agree_on(program, {i: (self._name(i), digest) for i, digest in digests.items()})
 
     def _name(self, index: int) -> str:
         return self._names[index] or f"captured value {index}"

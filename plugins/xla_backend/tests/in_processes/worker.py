@@ -130,6 +130,11 @@ def arguments_that_differ(mesh, x):
     captured = tn.jit(lambda x: np.prod(x * scale), backend="xla", mesh=mesh, out_shardings=())
     captured.explain(x)  # it compiles, and compares no values
     assert refused(tn.ValuesDifferError, lambda: captured(x)).arguments
+    factor, same = 2.0 + process, np.full(3, 4.0)
+    with tn.use("xla"):  # a number is called by its value, and two arrays may have one name
+        refused(tn.ValuesDifferError, lambda: float(np.sum(x * factor)))
+        refused(tn.ValuesDifferError, lambda: float(np.sum((x - scale) / same)))
+        refused(tn.ValuesDifferError, lambda: float(np.sum((x + same) * np.sin(x / scale))))
     refused(tn.ShardingError, lambda: tn.shard(scale, mesh, ()))
     refused(tn.ShardingError, lambda: tn.from_local(scale, mesh, (None,)))
 
