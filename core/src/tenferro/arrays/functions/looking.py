@@ -8,7 +8,7 @@ from tenferro.arrays.handle.array import Array, evaluable
 from tenferro.arrays.registry import covers
 from tenferro.computegraph import UNKNOWN
 
-_ROWS = 12  # more rows or columns are abbreviated
+_MAX_ROWS_SHOWN = 12  # more rows or columns are abbreviated
 _EDGE = 5
 _STYLE = "font-family:monospace;text-align:right;padding:0 .6em"
 
@@ -42,7 +42,7 @@ def _cell(row: Any, i: int | None) -> str:
 
 def _shown(count: int) -> list[int | None]:
     """Return the positions to show; None stands for those left out."""
-    if count <= _ROWS:
+    if count <= _MAX_ROWS_SHOWN:
         return [*range(count)]
     return [*range(_EDGE), None, *range(count - _EDGE, count)]
 

@@ -33,8 +33,8 @@ from tenferro.primitives.contraction import DotGeneral
 __all__ = ["Block", "find_blocks"]
 
 _MIN_ROWS_OF_BLOCK = 4  # rows of a block
-_OWN = 2  # part of the cache for what a block makes; the rest is for operands and for BLAS
-_WHOLE = 8  # part of the cache that a whole operand of a product, or a partial result, may take
+_CACHE_PER_BLOCK = 2  # the values of a block take half of the cache; operands and BLAS the rest
+_CACHE_PER_WHOLE_OPERAND = 8  # an operand that is read whole, or a partial result, an eighth
 _MIN_BYTES_SAVED_PER_BYTE_READ = 3  # bytes not written out, for each that others read
 _MOVES_PER_PART = 2  # a partial result is written, and added up: twice what else is not written
 _SHIFT_OF_LINE = 10  # 1/2¹⁰ of the cache in bytes: elements for which a line is worth its call
@@ -219,7 +219,7 @@ def _acts(op: Any, avals: Sequence[Aval], result: Aval, extent: int, cache: int)
         return None
     whole = [aval for aval, by_rows in zip(avals, how.operands, strict=True) if not by_rows]
     whole += [result] if how.joined is not None else []
-    return how if all(_WHOLE * size_of(aval) <= cache for aval in whole) else None
+    return how if all(_CACHE_PER_WHOLE_OPERAND * size_of(aval) <= cache for aval in whole) else None
 
 
 def _written(program: CompiledProgram, position: int) -> int:
@@ -326,7 +326,7 @@ class _Search:
         outside = sum(size_of(avals[slot]) for slot in exported)
         if inside <= max(self.cache, _MIN_BYTES_SAVED_PER_BYTE_READ * outside):
             return None
-        rows = self.cache * self.extent // (_OWN * gains.alive)
+        rows = self.cache * self.extent // (_CACHE_PER_BLOCK * gains.alive)
         rows = even_rows(self.extent, rows) if rows else 0
         work = sum(avals[slot].size for slot in gains.written)
         a_line = work * rows // (self.extent * len(gains.written))

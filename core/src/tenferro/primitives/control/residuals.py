@@ -31,15 +31,16 @@ from tenferro.primitives.control.scan import Scan, emitted
 from tenferro.tidu import Primitive, RuleBuilder, Value, is_pin
 
 _MAX_REPEATED_SAVING = 2  # times fewer bytes for which expensive operations are repeated
-_FEW_BYTES = 1 << 20  # of all steps together, up to which only arithmetic is repeated
-_SOME_BYTES = 1 << 25  # of all steps together, up to which no expensive operation is repeated
+#: Stacked bytes of all steps up to which only arithmetic is repeated, and only cheap operations.
+_MAX_BYTES_TO_REPEAT_ARITHMETIC_ALONE = 1 << 20
+_MAX_BYTES_TO_REPEAT_CHEAP_ALONE = 1 << 25
 #: families of operations that cost less than to read their results from memory, and about as much
 _ARITHMETIC = frozenset(
     ("arithmetic", "bitwise", "comparison", "complex", "constants", "indexing", "rounding",
      "structural")
 )  # fmt: skip
 _FUNCTIONS = frozenset(("elementwise", "hyperbolic", "reduction", "trigonometric"))
-_FEW_TERMS = 32  # that each element of a product sums: more cost more than to read the element
+_MAX_TERMS_OF_CHEAP_PRODUCT = 32  # summed for an element; more cost more than to read it
 
 
 def split(loop: Scan, operands: Sequence[Any], rule: RuleBuilder) -> tuple[Scan, list[Any]]:
@@ -172,11 +173,11 @@ class _Kinds:
 def _stacked(varying: Sequence[ValueKey], kinds: _Kinds, length: int) -> list[ValueKey]:
     """Return the values to stack, from which the linear loop computes those that vary again."""
     moved = _cut(varying, kinds, is_repeated=_is_from(_ARITHMETIC))
-    if length * _bytes(moved) <= _FEW_BYTES:
+    if length * _bytes(moved) <= _MAX_BYTES_TO_REPEAT_ARITHMETIC_ALONE:
         return moved
     fewest = _cut(varying, kinds, is_repeated=lambda definition: True)
     cheap = _cut(varying, kinds, is_repeated=_is_cheap)
-    most = max(_MAX_REPEATED_SAVING * _bytes(fewest), _SOME_BYTES / length)
+    most = max(_MAX_REPEATED_SAVING * _bytes(fewest), _MAX_BYTES_TO_REPEAT_CHEAP_ALONE / length)
     return cheap if _bytes(cheap) <= most else fewest
 
 
@@ -199,7 +200,7 @@ def _is_short_product(definition: Definition) -> bool:
         return False
     shape = inputs_of(definition)[0].aval.shape
     terms: int = prod([shape[axis] for axis in operation.lhs_contract])
-    return terms <= _FEW_TERMS
+    return terms <= _MAX_TERMS_OF_CHEAP_PRODUCT
 
 
 def _cut(

@@ -39,7 +39,7 @@ from tenferro.transforms.recording.run_or_record import history, key_of, run_or_
 
 MODES = ("forward", "reverse", "mixed", "auto")
 CONVENTIONS = ("hermitian", "jax")
-_LEAVES = 8  # up to which patterns decide between the modes
+_MAX_LEAVES_TO_FIND_PATTERNS = 8  # with more, patterns do not decide between the modes
 _MAX_PART_OF_PURE = 0.7  # of the operations of one mode, up to which both are taken
 Blocks = list[list[Handle]]  # [output leaf][input leaf]: shape [*output, *input]
 
@@ -575,7 +575,7 @@ def _all_directions(
     counts: Sequence[int],
 ) -> int:
     """Return the operations of all directions; of many leaves, as if each reached everything."""
-    if len(keys) <= _LEAVES:
+    if len(keys) <= _MAX_LEAVES_TO_FIND_PATTERNS:
         last = dict(zip(keys, zip(counts, each, strict=True), strict=True))  # repeated ones share
         return sum([n * _cost(one.one) for n, one in last.values()])
     return sum(counts) * _cost(send([Handle(new_leaf("direction", key.aval)) for key in keys]))
@@ -589,7 +589,7 @@ def _counts(
 ) -> tuple[list[int], list[int]]:
     """Return the number of directions of each argument, and of each output."""
     sizes = [[key.aval.size for key in keys] for keys in (wrt, outputs)]
-    few = max(len(wrt), len(outputs)) <= _LEAVES
+    few = max(len(wrt), len(outputs)) <= _MAX_LEAVES_TO_FIND_PATTERNS
     if few and min(map(sum, sizes)) >= MIN_DIRECTIONS_TO_COMPRESS:
         sizes = [[one.count for one in each] for each in (columns, rows)]
     return sizes[0], sizes[1]

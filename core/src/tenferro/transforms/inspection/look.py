@@ -31,9 +31,9 @@ from tenferro.transforms.recording.run_or_record import history, key_of
 if TYPE_CHECKING:
     from tenferro.transforms.inspection import views as _views
 
-_DRAWN = 400  # equations; a larger picture is no longer read
-_FOLDED = 80  # equations whose picture a notebook gets in addition to the text
-_ROWS = 1000  # lines of text in a notebook
+_MAX_EQUATIONS_DRAWN = 400
+_MAX_EQUATIONS_DRAWN_IN_NOTEBOOK = 80  # in addition to the text
+_MAX_LINES_IN_NOTEBOOK = 1000
 
 
 class GraphOf:
@@ -138,7 +138,7 @@ class GraphOf:
 
     # ---- pictures --------------------------------------------------------------------------------
 
-    def to_mermaid(self, limit: int = _DRAWN) -> str:
+    def to_mermaid(self, limit: int = _MAX_EQUATIONS_DRAWN) -> str:
         """Return the graph as a flowchart for Mermaid; ``limit`` as for ``to_svg``.
 
         >>> import tenferro as tn
@@ -158,7 +158,7 @@ class GraphOf:
         text: str = _forms().dot(_forms().picture(self.graph, self.positions, self.labels))
         return text
 
-    def to_svg(self, limit: int = _DRAWN) -> str:
+    def to_svg(self, limit: int = _MAX_EQUATIONS_DRAWN) -> str:
         """Return the graph as an SVG picture, laid out from the top down.
 
         Colours and marks tell primal equations from linear (J) and transposed ones (Jᵀ), dashed
@@ -176,14 +176,15 @@ class GraphOf:
         return found
 
     def _repr_svg_(self) -> str | None:
-        return self.to_svg() if len(self) <= _DRAWN else None
+        return self.to_svg() if len(self) <= _MAX_EQUATIONS_DRAWN else None
 
     def _repr_html_(self) -> str:
         head, rows, tail = self._rows()
-        if len(rows) > _ROWS:
-            left = ("", f"  … {len(rows) - _ROWS} lines more; graph[a:b] shows a part", "")
-            rows = [*rows[:_ROWS], left]
-        drawn = self.to_svg() if len(self) <= _FOLDED else ""
+        if len(rows) > _MAX_LINES_IN_NOTEBOOK:
+            count = len(rows) - _MAX_LINES_IN_NOTEBOOK
+            left = ("", f"  … {count} lines more; graph[a:b] shows a part", "")
+            rows = [*rows[:_MAX_LINES_IN_NOTEBOOK], left]
+        drawn = self.to_svg() if len(self) <= _MAX_EQUATIONS_DRAWN_IN_NOTEBOOK else ""
         text: str = _forms().html(head, rows, tail, self.counts(), drawn)
         return text
 
