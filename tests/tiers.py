@@ -120,7 +120,7 @@ XLA_FULL = (
 #: Prepared contractions in all transforms, derivatives of every function beside differences,
 #: warnings of gauges, patterns and entries of sparse Jacobians, all pairs of transforms of
 #: closures; checks of gradients, rules of users; every operator and function on every kind of
-#: part, and series of every function.
+#: part, derivatives of assignments, and series of every function.
 XLA_DEEP = (
     f"{ON}/stats/test_distributions.py::test_derivatives_of_logarithms_are_those_of_differences",
     f"{ON}/stats/test_distributions.py::test_derivatives_by_shapes_far_out",
@@ -128,6 +128,8 @@ XLA_DEEP = (
     f"{ON}/linalg/test_structured.py::test_a_cholesky_factor_of_a_band",
     f"{ON}/array/test_assignment.py::test_augmented_assignment_to_a_part_is_numpys",
     f"{ON}/array/test_assignment.py::test_no_function_gives_back_the_handle_of_its_argument",
+    f"{ON}/array/test_assignment.py::test_the_gradient_counts_each_value_as_often_as_it_remains",
+    f"{ON}/array/test_assignment.py::test_the_tangent_is_written_where_the_value_is",
     f"{ON}/transforms/test_accumulated_entries.py::test_of_one_move_after_another",
     f"{ON}/transforms/test_accumulated_entries.py::test_equal_those_of_the_dense_derivative",
     f"{ON}/transforms/test_jet.py::TestAgainst::test_nested_derivatives",
