@@ -1,7 +1,7 @@
 """Start an example on virtual devices: in this process alone, or in one of several.
 
-`--devices` is the number of virtual devices of each process; it is set before JAX starts. With
-`--processes` above 1 the program starts the others itself, as a launcher on a cluster would.
+The processes share eight virtual devices, whose number is set before JAX starts. With `--processes`
+above 1 the program starts the others itself, as a launcher on a cluster would.
 """
 
 import argparse
@@ -11,26 +11,27 @@ import subprocess
 import sys
 import tempfile
 
+DEVICES = 8  # of all processes together
 
-def arguments():
-    """What the command line says."""
+
+def arguments(processes):
+    """Return what the command line says; `processes` lists the numbers that it may ask for."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--devices", type=int, default=8, help="devices of all processes together")
-    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=1, choices=processes)
     parser.add_argument("--process", type=int, help="which of them this is; set by the first")
     parser.add_argument("--folder", help="a folder of all processes; made by the first")
     parser.add_argument("--address", help="where process 0 listens; set by the first")
     return parser.parse_args()
 
 
-def start():
+def start(processes=(1, 2, 4, 8)):
     """Set up this process, and start the others if it is the first of several.
 
     Returns these, and a folder that all processes share.
     """
-    given = arguments()
+    given = arguments(processes)
     given.folder = given.folder or tempfile.mkdtemp()
-    each = given.devices // given.processes
+    each = DEVICES // given.processes
     os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={each}"
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     if given.processes == 1:
@@ -53,7 +54,6 @@ def start():
 def command(given):
     """The command line of another process."""
     settings = {
-        "--devices": given.devices,
         "--processes": given.processes,
         "--address": given.address,
         "--folder": given.folder,
