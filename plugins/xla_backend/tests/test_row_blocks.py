@@ -233,6 +233,27 @@ def test_operands_that_each_block_reads_whole_are_counted(programs):
         assert len(blocks_of(executable)) == count
 
 
+@pytest.mark.parametrize(
+    "shape, count",
+    [((50, 100, 1), 0), ((50, 1, 100), 1), ((50, 400, 1), 1), ((1, 400, 10), 1)],
+    ids=["many products", "rows last", "from far memory", "one product"],
+)
+def test_calls_that_each_block_makes_again_are_counted(programs, shape, count):
+    """A product per example, with little for each to do, costs more than a near cache does."""
+    axis = 1 if shape[1] == 1 else 2  # of what is contracted
+
+    def chained(x, w):
+        for _ in range(3):
+            y = tp.dot_general(x, w, (axis,), (1,), (0,), (0,))
+            y = tp.sin(y if axis == 2 else tp.transpose(y, (0, 2, 1)))
+            x = y / tp.broadcast_in_dim(tp.reduce_sum(y, (0,)), y.shape, (1, 2))
+        return x
+
+    avals = [tp.Aval(s, "float64") for s in (shape, (shape[0], shape[axis], shape[axis]))]
+    executable = programs.compile(chained, *avals, cache_bytes=1 << 15)
+    assert len(blocks_of(executable)) == count
+
+
 @pytest.mark.parametrize("processors", [1, None, 4])
 def test_systems_without_affinity_count_processors(monkeypatch, processors):
     """A system that does not tell their number has one."""

@@ -4,6 +4,9 @@ Numbers below the smallest normal one are left out, because XLA takes them for z
 zeros are compared in `passes/test_edge_values.py`.
 """
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy import special
@@ -188,3 +191,18 @@ def test_a_division_does_not_ask_for_the_sign_of_a_positive_number(function, x, 
     assert "logical_and" not in str(tn.trace(lambda x: function(x, n), x))
     if x.dtype.kind != "u":
         assert "logical_and" in str(tn.trace(lambda x: function(x, -n), x))
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_log1p_keeps_the_digits_of_both_parts_where_the_modulus_is_near_one(dtype):
+    """Re log(1 + x + iy) = log1p(2x + x² + y²)/2, the sum in exact fractions"""
+    angles = np.linspace(-3.1, 3.1, 101)
+    away = np.linspace(-1e-5, 1e-5, 101)
+    z = ((1 + away) * np.exp(1j * angles) - 1).astype(dtype)
+    found = np.asarray(tn.log1p(tn.asarray(z)))
+    assert found.dtype == dtype
+    parts = [(Fraction(float(w.real)), Fraction(float(w.imag))) for w in z]
+    expected = [math.log1p(float(2 * x + x * x + y * y)) / 2 for x, y in parts]
+    small = 4 * np.finfo(z.real.dtype).eps
+    np.testing.assert_allclose(found.real, expected, rtol=small)
+    np.testing.assert_allclose(found.imag, np.arctan2(z.imag, 1 + z.real), rtol=small)

@@ -71,9 +71,28 @@ def complex_expm1(xp: Any, z: Any) -> Any:
 
 
 def complex_log1p(xp: Any, z: Any) -> Any:
-    """log(1 + z); near zero |1 + z|² - 1 = x·(2 + x) + y² keeps the digits of its real part."""
+    """log(1 + z); near the circle |1 + z| = 1, the real part is of |1 + z|² - 1."""
     x, y = z.real, z.imag
-    near = xp.less(xp.absolute(z), 0.5)
-    excess = xp.where(near, x * (2 + x) + y * y, xp.zeros_like(x))
+    near = xp.less(xp.absolute(x * (2 + x) + y * y), 0.5)
+    zero = xp.zeros_like(x)
+    excess = _square_less_one(xp, xp.where(near, x, zero), xp.where(near, y, zero))
     re = xp.where(near, xp.log1p(excess) / 2, xp.log(xp.hypot(1 + x, y)))
     return from_parts(xp, re, xp.arctan2(y, 1 + x), z.dtype)
+
+
+def _square_less_one(xp: Any, x: Any, y: Any) -> Any:
+    """|1 + x + iy|² - 1 = 2x + x² + y², to full precision where its terms cancel.
+
+    Squares are split into exact products, and the sum adds up its own roundings (T. Ogita, S. M.
+    Rump and S. Oishi, SIAM J. Sci. Comput. 26 (2005) 1955, algorithms 3.2 and 4.4).
+    """
+    total, rest = 2 * x, xp.zeros_like(x)
+    for part in (x, y):
+        high = part * (2.0**27 + 1 if part.dtype.itemsize == 8 else 2.0**12 + 1)
+        high = high - (high - part)
+        low = part - high
+        for term in (high * high, 2 * high * low, low * low):
+            added = total + term
+            kept = added - total
+            total, rest = added, rest + ((total - (added - kept)) + (term - kept))
+    return total + rest

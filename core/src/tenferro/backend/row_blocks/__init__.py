@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tenferro.backend.row_blocks.even import PARTS, even_rows
     from tenferro.backend.row_blocks.find import Block, find_blocks
     from tenferro.backend.row_blocks.row_rules import row_axis
-    from tenferro.backend.row_blocks.savings import size_of
+    from tenferro.backend.row_blocks.savings import VIEWS, size_of
 else:
     __getattr__, __dir__ = later(
         __name__,
@@ -23,8 +23,8 @@ else:
             "even": "PARTS even_rows",
             "find": "Block find_blocks",
             "row_rules": "row_axis",
-            "savings": "size_of",
+            "savings": "VIEWS size_of",
         },
     )
 
-__all__ = ["PARTS", "Block", "even_rows", "find_blocks", "row_axis", "size_of"]
+__all__ = ["PARTS", "VIEWS", "Block", "even_rows", "find_blocks", "row_axis", "size_of"]

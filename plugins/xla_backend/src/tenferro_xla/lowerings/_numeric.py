@@ -109,12 +109,23 @@ def widened(function: Callable[..., Array]) -> Callable[..., Array]:
     return wide
 
 
-def log_modulus(re: Array, im: Array) -> Array:
-    """ln √(re² + im²); near the unit circle the error is a few ulp of ln z, not of ln|z|."""
-    a, b = lax.abs(re), lax.abs(im)
-    large, small = lax.max(a, b), lax.min(a, b)
-    one = like(re, 1)
-    above = lax.add(lax.mul(lax.sub(large, one), lax.add(large, one)), lax.mul(small, small))
-    on_circle = lax.mul(like(re, 0.5), log1p_real(above))
-    near = lax.bitwise_and(lax.gt(large, like(re, 0.5)), lax.lt(large, like(re, 2)))
-    return lax.select(near, on_circle, lax.real(lax.log(lax.complex(re, im))))
+def square_less_one(re: Array, im: Array) -> Array:
+    """|1 + z|² - 1 = 2 re + re² + im², to full precision where its terms cancel.
+
+    Squares are split into exact products, and the sum adds up its own roundings (T. Ogita, S. M.
+    Rump and S. Oishi, SIAM J. Sci. Comput. 26 (2005) 1955, algorithm 4.4).
+    """
+    total, rest = lax.mul(re, like(re, 2)), like(re, 0)
+    for term in (*_exact_square(re), *_exact_square(im)):
+        sum_ = lax.add(total, term)
+        kept = lax.sub(sum_, total)
+        lost = lax.add(lax.sub(total, lax.sub(sum_, kept)), lax.sub(term, kept))
+        total, rest = sum_, lax.add(rest, lost)
+    return lax.add(total, rest)
+
+
+def _exact_square(x: Array) -> tuple[Array, Array, Array]:
+    """Return numbers whose sum is x², each without rounding, the largest first."""
+    high = leading_bits(x)
+    low = lax.sub(x, high)
+    return lax.mul(high, high), lax.mul(lax.mul(like(x, 2), high), low), lax.mul(low, low)

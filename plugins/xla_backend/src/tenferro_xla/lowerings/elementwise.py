@@ -29,8 +29,8 @@ from tenferro_xla.lowerings._numeric import (
     is_nan,
     like,
     log1p_real,
-    log_modulus,
     signed_zero,
+    square_less_one,
     widened,
     with_sign_of,
 )
@@ -137,15 +137,16 @@ def log(op: Log, x: Array) -> Array:
 
 @lowerings.register(Log1p)
 def log1p(op: Log1p, x: Array) -> Array:
-    """Compute ln(1 + x); a complex x near 0 without forming 1 + x."""
+    """Compute ln(1 + x); of a complex x without forming 1 + x where its modulus is near 1."""
     if x.dtype.kind != "c":
         return log1p_real(x)
     re, im = lax.real(x), lax.imag(x)
-    shifted = lax.add(re, like(re, 1))
-    excess = lax.add(lax.mul(re, lax.add(re, like(re, 2))), lax.mul(im, im))
-    small = lax.lt(lax.max(lax.abs(re), lax.abs(im)), like(re, 0.5))
-    inside = lax.mul(like(re, 0.5), log1p_real(lax.select(small, excess, like(re, 0))))
-    return lax.complex(lax.select(small, inside, log_modulus(shifted, im)), lax.atan2(im, shifted))
+    shifted, zero = lax.add(re, like(re, 1)), like(re, 0)
+    excess = square_less_one(re, im)
+    near = lax.lt(lax.abs(excess), like(re, 0.5))
+    inside = lax.mul(like(re, 0.5), log1p_real(lax.select(near, excess, zero)))
+    outside = lax.real(lax.log(lax.complex(shifted, im)))
+    return lax.complex(lax.select(near, inside, outside), lax.atan2(im, shifted))
 
 
 def _log1p_of_nonnegative(op: Log1p, x: Array) -> Array:
