@@ -173,11 +173,29 @@ def test_a_refusal_says_what_was_wrong_in_fields(function, error, field, value):
     assert fields(function, error)[field] == value
 
 
+class Length(np.ndarray):
+    """Numbers with a unit, which a plain array would lose."""
+
+    def __array_ufunc__(self, ufunc, method, *operands, **options):
+        raise AssertionError(f"{ufunc} was called")
+
+
+class Quantity:
+    """The same, as a class that is not a subclass."""
+
+    dtype, shape = np.dtype("float64"), (2,)
+    __array_ufunc__ = Length.__array_ufunc__
+
+    def __array__(self, dtype=None, copy=None):
+        return np.ones(2)
+
+
 @pytest.mark.parametrize(
     "operand",
-    [np.ma.array([1.0, 2.0], mask=[0, 1]), np.eye(2).view(np.matrix)],
-    ids=["masked", "matrix"],
-)
+    [np.ma.array([1.0, 2.0], mask=[0, 1]), np.eye(2).view(np.matrix), np.ones(2).view(Length),
+     Quantity()],
+    ids=["masked", "matrix", "units", "units of another class"],
+)  # fmt: skip
 def test_arrays_that_mean_something_else_are_not_taken_for_plain_ones(operand):
     for ask in (tn.asarray, tn.grad(np.sum), tn.jit(np.sum), lambda x: tn.asarray(np.ones(2)) * x):
         with pytest.raises(tn.UnknownOperandError, match=r"np\.asarray"):

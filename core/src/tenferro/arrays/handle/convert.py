@@ -334,19 +334,37 @@ def _check_library(x: Any) -> None:
 def _check_class(x: Any) -> None:
     """Refuse arrays whose elements or products mean something else, or remember the class."""
     _check_library(x)
-    for attribute, what in (("filled", "a mask"), ("getA1", "matrix products for `*`")):
-        if hasattr(x, "dtype") and hasattr(x, attribute):
-            raise UnknownOperandError(
-                f"an array with {what} is not accepted as a plain array\n"
-                f"  got        {type(x).__name__}\n"
-                f"  from       {source_text(caller())}\n"
-                "  hint       pass `np.asarray(x)`, or `x.filled(value)` of a masked array",
-                value=x,
-            )
+    what = _meaning_of_its_own(x)
+    if what is not None:
+        raise UnknownOperandError(
+            f"an array with {what} is not accepted as a plain array\n"
+            f"  got        {type(x).__name__}\n"
+            f"  from       {source_text(caller())}\n"
+            "  hint       pass `np.asarray(x)`, or `x.filled(value)` of a masked array",
+            value=x,
+        )
     if is_numpy(x) or _is_named(x):
         _plain.add(type(x))
     elif _aval_by_owner(x) is not None:  # a class without an owner may get one later
         _described.add(type(x))
+
+
+def _meaning_of_its_own(x: Any) -> str | None:
+    """Return what distinguishes an array class from plain arrays; None of a plain one."""
+    if not hasattr(x, "dtype") or isinstance(x, type):
+        return None
+    if hasattr(x, "filled"):
+        return "a mask"
+    if hasattr(x, "getA1"):
+        return "matrix products for `*`"
+    for cls in type(x).__mro__:
+        own = "__array_ufunc__" in vars(cls)
+        if own and (cls.__module__, cls.__name__) == ("numpy", "ndarray"):
+            return None
+        if own and vars(cls)["__array_ufunc__"] is not None:
+            is_taken = not is_numpy(x) and host().owner_of(type(x)) is not None
+            return None if is_taken else "ufuncs of its own, as of numbers with units,"
+    return None
 
 
 def _is_named(x: Any) -> bool:
