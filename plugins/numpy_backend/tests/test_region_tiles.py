@@ -11,6 +11,7 @@ from region_programs import LAYOUTS, regions, run
 from tenferro import primitives as tp
 from tenferro.backend import InvalidOptionError
 from tenferro.backend.row_blocks import even_rows
+from tenferro_numpy.kernels.region import _has_rows
 from tenferro_numpy.kernels.tile_reductions import can_fold
 from tenferro_numpy.machine.tile_size import tiled_axis
 
@@ -166,6 +167,43 @@ def test_every_layout_gives_the_same(backend, program, left, right, shape):
     _, (array, total) = run(backend, program(function, x, y), [x, y], tile=5, poison=True)
     np.testing.assert_array_equal(array, np.sin(x) * y + x)
     np.testing.assert_allclose(total, np.sum(np.sin(x) * y), rtol=1e-13)
+
+
+SQUARE = np.arange(64.0).reshape(8, 8)
+
+
+@pytest.mark.parametrize(
+    "operand, is_in_one_tile",
+    [
+        (SQUARE, True),
+        (SQUARE[1:, :-1], True),
+        (SQUARE[::2], True),
+        (SQUARE.T, False),
+        (SQUARE[:, ::2], False),
+        (SQUARE[::-1], False),
+        (SQUARE[:, ::-1], False),
+        (np.broadcast_to(SQUARE[0], (8, 8)), False),
+        (np.broadcast_to(SQUARE[:, :1], (8, 8)), False),
+    ],
+    ids=["C", "cut", "rows", "F", "columns", "rows back", "columns back", "one row", "one column"],
+)
+def test_rows_with_gaps_are_done_in_one_tile(operand, is_in_one_tile):
+    assert _has_rows(operand) is is_in_one_tile
+
+
+def test_rows_with_gaps_give_the_bits_of_those_without(backend, program):
+    whole = np.random.default_rng(0).normal(size=(97, 96))
+    cut = whole[1:, :-1]
+
+    def function(x):
+        y = tp.sqrt(tp.exp(x * x) + x * x)
+        return y, tp.reduce_sum(y, (0, 1)), tp.reduce_sum(y, (1,))
+
+    made = program(function, cut)
+    _, found = run(backend, made, [cut], tile=1 << 14, poison=True)
+    _, wanted = run(backend, made, [cut.copy()], tile=1 << 14, poison=True)
+    for x, y in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(x, y)
 
 
 def test_an_operand_given_twice_is_no_alias_of_results(backend, program, checks):

@@ -107,7 +107,7 @@ class Region:
     def __call__(self, *operands: Any) -> Any:
         """Compute the arrays and reductions of these operands; a single one is not in a tuple."""
         direct = operands[: self.operand_count]
-        if self.at_once and all([x.flags.c_contiguous for x in direct]):
+        if self.at_once and all([_has_rows(x) for x in direct]):
             results = self._in_one_tile(operands)
         else:
             results = self._in_tiles(operands)
@@ -264,6 +264,14 @@ def _tile(x: Any, where: Index, axis: int) -> Any:
 def _aligned(x: Any, rank: int) -> Any:
     """Return a view with leading axes of extent 1, as broadcasting adds them."""
     return x.reshape((1,) * (rank - x.ndim) + x.shape)
+
+
+def _has_rows(x: Any) -> bool:
+    """Return True if an array lies in C order, perhaps with gaps between its rows."""
+    if x.flags.c_contiguous:
+        return True
+    strides = x.strides
+    return strides[-1] == x.itemsize and sorted(strides, reverse=True) == [*strides]
 
 
 def _constant(x: Any) -> Any:
