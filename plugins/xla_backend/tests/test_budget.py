@@ -36,6 +36,22 @@ def test_a_loop_keeps_its_budget(budget):
     assert temporary_bytes(report) <= budget * stored * 1.02
 
 
+def test_without_a_budget_the_memory_is_what_xla_says_too():
+    """Blocks of rows in bodies of loops, and fused kernels, need less than the graph would"""
+
+    def loss(x):
+        def step(x, _):
+            e = np.exp(x - np.max(x, axis=1, keepdims=True))
+            return e / np.sum(e, axis=1, keepdims=True), None
+
+        return np.sum(tn.scan(step, x, None, 5)[0] ** 2)
+
+    x = np.sin(np.arange(5000.0)).reshape(500, 10)
+    report = tn.jit(tn.grad(loss), backend="xla").explain(x)
+    assert temporary_bytes(report) + x.nbytes == predicted(report)
+    assert "if each equation ran on its own" in report
+
+
 def test_what_xla_undoes_is_not_called_done():
     """Outside of loops XLA for the CPU merges both evaluations: then the budget is not met."""
     x = np.linspace(-1.0, 1.0, 500 * 40).reshape(500, 40)

@@ -66,6 +66,10 @@ class Executable(ABC):
         """Return what every run gets as one input, for an operand that never changes."""
         return operand
 
+    def memory(self) -> int | None:
+        """Return the bytes of temporaries and results, where a compiler says so; else None."""
+        return None
+
     def explain(self) -> str:
         """Say how the program is run, for a reader."""
         return repr(self)

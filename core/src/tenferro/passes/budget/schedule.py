@@ -43,15 +43,18 @@ class MemoryPlan(NamedTuple):
         text = f"{self.peak:,} bytes at most, without the arguments"
         if self.budget is not None:
             text += f"; {self.without:,} as recorded, budget {self.budget:,}"
+        elif self.without != self.peak:
+            text += f"; {self.without:,} if each equation ran on its own"
         found = [("memory", text)]
         found += [("", line) for line in self.largest]
         return [*found, *[("again", line) for line in self.again]]
 
 
-def described(graph: MaterializedGraph) -> MemoryPlan:
-    """Return the memory of a graph as it is."""
+def described(graph: MaterializedGraph, known: int | None = None) -> MemoryPlan:
+    """Return the memory of a graph as it is; ``known`` is what the backend says of its program."""
     profile = profile_of(graph)
-    return MemoryPlan(profile.peak, _named(profile), (), profile.peak, None)
+    peak = profile.peak if known is None else known
+    return MemoryPlan(peak, _named(profile), (), profile.peak, None)
 
 
 def plan_of(

@@ -316,9 +316,9 @@ class Jitted(PickledByName):
         options = self._with_donated(options, donated, backend)
         own, _ = _program_of(traced, backend)
         graph, report = rewritten(own, backend, options)
-        memory = report.memory or import_module(_SCHEDULE).described(graph)
-        program = executable(own, backend, options).explain()
-        return describe(traced, name, backend.name, program, str(report), memory)
+        run = executable(own, backend, options)
+        memory = report.memory or import_module(_SCHEDULE).described(graph, run.memory())
+        return describe(traced, name, backend.name, run.explain(), str(report), memory)
 
     def cache_info(self) -> CacheStats:
         """Return hits and misses of the trace cache; a miss is a new signature."""
