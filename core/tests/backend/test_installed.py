@@ -31,7 +31,7 @@ def test_requirements_and_versions_are_read_as_the_library_reads_them():
 
 def test_the_library_gives_the_same_where_it_is_asked(monkeypatch):
     ordinary = entries(GROUPS)
-    monkeypatch.setattr(installed, "is_ordinary", lambda: False)
+    monkeypatch.setattr(installed, "is_ordinary", lambda places: False)
     assert set(entries(GROUPS)) == set(ordinary)
     assert version_of("pytest") == metadata.version("pytest")
     assert version_of("no-such-distribution") == ""
@@ -39,18 +39,18 @@ def test_the_library_gives_the_same_where_it_is_asked(monkeypatch):
 
 @pytest.mark.parametrize("name", ["x.zip", "x.egg"])
 def test_files_and_eggs_on_the_path_are_odd(name, tmp_path, monkeypatch):
-    assert is_ordinary()
+    assert is_ordinary(installed._places())
     (tmp_path / name).touch()
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / name)])
-    assert not is_ordinary()
+    assert not is_ordinary(installed._places())
 
 
 def test_an_egg_info_with_entry_points_is_odd(tmp_path, monkeypatch):
     (tmp_path / "x.egg-info").mkdir()
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
-    assert is_ordinary()
+    assert is_ordinary(installed._places())
     (tmp_path / "x.egg-info" / "entry_points.txt").touch()
-    assert not is_ordinary()
+    assert not is_ordinary(installed._places())
 
 
 def test_another_finder_of_distributions_is_odd(monkeypatch):
@@ -58,7 +58,7 @@ def test_another_finder_of_distributions_is_odd(monkeypatch):
         find_spec = find_distributions = staticmethod(lambda *arguments: None)
 
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, Finder])
-    assert not is_ordinary()
+    assert not is_ordinary(installed._places())
 
 
 def test_places_that_do_not_exist_are_skipped(tmp_path, monkeypatch):

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 
+Places = Sequence[tuple[str, Sequence[str]]]
 _INFO = ".dist-info"
+_READ_BYTES = 1 << 16  # of a file at once
 
 
 class Entry(NamedTuple):
@@ -41,34 +44,41 @@ def entries(groups: Collection[str]) -> list[Entry]:
     """Return every entry point of the groups; the first distribution of a name on the path
     counts.
     """
-    return list(_from_folders(groups) if is_ordinary() else _from_library(groups))
+    places = _places()
+    return list(_from_folders(groups, places) if is_ordinary(places) else _from_library(groups))
 
 
 def version_of(dist: str) -> str:
     """Return the version of an installed distribution; empty if there is none of that name."""
-    if not is_ordinary():
+    places = _places()
+    if not is_ordinary(places):
         metadata = import_module("importlib.metadata")
         try:
             return str(metadata.version(dist))
         except metadata.PackageNotFoundError:
             return ""
-    found = (_headers(folder)[1] for name, folder in _folders() if name == dist)
+    found = (_headers(folder)[1] for name, folder in _folders(places) if name == dist)
     return next(found, "")
 
 
-def is_ordinary() -> bool:
+def _places() -> Places:
+    """Return the folders of the path with the names in them."""
+    return [(place, _listed(place)) for place in sys.path]
+
+
+def is_ordinary(places: Places) -> bool:
     """Return True if everything that can be found lies in ``.dist-info`` folders."""
     finders = [f for f in sys.meta_path if hasattr(f, "find_distributions")]
     if any(getattr(f, "__name__", "") != "PathFinder" for f in finders):
         return False
-    return not any(_is_odd(place) for place in sys.path)
+    return not any([_is_odd(place, names) for place, names in places])
 
 
-def _is_odd(place: str) -> bool:
+def _is_odd(place: str, names: Sequence[str]) -> bool:
     """Return True if a place is a file or an egg, or has eggs with entry points."""
     if place.endswith(".egg") or os.path.isfile(place):
         return True
-    eggs = [name for name in _listed(place) if name.endswith((".egg", ".egg-info"))]
+    eggs = [name for name in names if name.endswith((".egg", ".egg-info"))]
     return any(
         name.endswith(".egg") or os.path.isfile(os.path.join(place, name, "entry_points.txt"))
         for name in eggs
@@ -82,13 +92,13 @@ def _listed(place: str) -> list[str]:
         return []
 
 
-def _folders() -> Iterator[tuple[str, str]]:
+def _folders(places: Places) -> Iterator[tuple[str, str]]:
     """Yield metadata folders with the canonical names of their distributions, the first of each
     name.
     """
     seen = set()
-    for place in sys.path:
-        for name in _listed(place):
+    for place, names in places:
+        for name in names:
             if name.endswith(_INFO):
                 dist = name.partition("-")[0].lower().replace("_", "-").replace(".", "-")
                 if dist not in seen:
@@ -96,8 +106,8 @@ def _folders() -> Iterator[tuple[str, str]]:
                     yield dist, os.path.join(place, name)
 
 
-def _from_folders(groups: Collection[str]) -> Iterator[Entry]:
-    for _, folder in _folders():
+def _from_folders(groups: Collection[str], places: Places) -> Iterator[Entry]:
+    for _, folder in _folders(places):
         text = _text(os.path.join(folder, "entry_points.txt"))
         if any(f"[{group}]" in text for group in groups):
             dist, version, requires = _headers(folder)
@@ -107,11 +117,18 @@ def _from_folders(groups: Collection[str]) -> Iterator[Entry]:
 
 
 def _text(path: str) -> str:
+    """Return the text of a file; empty without one. Most environments have a hundred such files."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
+        file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     except OSError:
         return ""
+    try:
+        parts = [*iter(partial(os.read, file, _READ_BYTES), b"")]
+    except OSError:
+        return ""
+    finally:
+        os.close(file)
+    return b"".join(parts).decode(errors="replace")
 
 
 def parse(text: str) -> Iterator[tuple[str, str, str]]:
