@@ -190,6 +190,9 @@ np.arctan2(x, y) | x = 0.0; y = big | 1 / big, 0 | | no overflow on the way
 np.arcsinh(x) | x = big | 1 / big | | no overflow on the way
 np.arccosh(x) | x = big | 1 / big | | no overflow on the way
 np.logaddexp(x, y) | x = big; y = big | 0.5, 0.5 | | no overflow on the way
+special.rgamma(x) | x = -1000.0 | inf | | (−1)ⁿ n! at −n, which overflows
+special.rgamma(x) | x = -1001.0 | -inf | | (−1)ⁿ n! at −n, which overflows
+special.rgamma(x) | x = -4.0 | 24 | | (−1)ⁿ n! at −n
 special.expit(x) | x = -80.0 | np.exp(-80.0) | | no cancellation
 special.log_expit(x) | x = 80.0 | np.exp(-80.0) | | no cancellation
 special.log_ndtr(x) | x = -(big**0.5) | big**0.5 | -1 | no 0/0

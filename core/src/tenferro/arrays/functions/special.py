@@ -7,6 +7,7 @@ floats stay half floats. Read next: ``bessel.py``, ``faddeeva.py``.
 
 from __future__ import annotations
 
+from math import gamma as gamma_of
 from math import log as ln
 from math import pi
 from typing import Any
@@ -193,10 +194,12 @@ def rgamma(z: Any) -> Array:
     whole = floor(low + 0.5)
     turns = select(eq(floor(whole * 0.5) * 2, whole), one, -one)
     waves = turns * trigonometric.sin((low - whole) * pi) * (1 / pi)  # sin(πx) / π
-    mirrored = gammas.gamma(1 - low)
-    largest = filled(found, found.dtype.largest)
-    is_overflow = logical_and(eq(low, whole), gt(mirrored, largest))
-    mirrored = select(is_overflow, largest, mirrored)  # 0 times it is 0
+    largest = found.dtype.largest
+    limit = next(n for n in range(171, 0, -1) if gamma_of(n) <= largest)
+    is_overflow = logical_and(eq(low, whole), gt(1 - low, filled(found, limit)))
+    mirrored = gammas.gamma(select(is_overflow, one, 1 - low))  # inf has no derivative
+    mirrored = select(is_overflow, filled(found, largest), mirrored)  # 0 times it is 0
+    waves = select(is_overflow, 2 * waves, waves)  # the slope overflows
     is_far = gt(found, filled(found, 30))  # Γ may overflow, and then has no derivative
     near, far = select(is_low | is_far, one, found), select(is_far, found, one)
     high = select(is_far, elementwise.exp(-p.lgamma(far)), 1 / gammas.gamma(near))
