@@ -127,7 +127,8 @@ def test_the_sign_of_zero_is_kept():
 # ---- memory --------------------------------------------------------------------------------------
 
 
-def test_a_long_loop_of_updates_flushes_and_holds_bounded_memory(few_objects):
+@pytest.mark.usefixtures("few_objects")
+def test_a_long_loop_of_updates_flushes_and_holds_bounded_memory():
     w, start, sizes, before = array(1.0, 2.0), table_size(), [], compiled()
     for i in range(7000):
         w = w * 0.999 + 0.001

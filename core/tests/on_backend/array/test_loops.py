@@ -134,8 +134,9 @@ def test_the_age_of_an_operand_does_not_change_the_program(order):
     assert compiled() == before
 
 
+@pytest.mark.usefixtures("few_objects")
 @pytest.mark.parametrize("step", LOOPS)
-def test_a_loop_that_asks_for_nothing_stays_small(step, few_objects):
+def test_a_loop_that_asks_for_nothing_stays_small(step):
     state, start, sizes = arrays(3), table_size(), []
     for i in range(3000):
         step(state, i)
