@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.harness.peers import on_device, ready
 from benchmarks.harness.workload import Call, Case, Goal, Workload
 
 H, PER_STEP = 0.005, 4
@@ -85,7 +86,8 @@ def with_xla(x: Any, steps: int) -> Call:
     import tenferro as tn
 
     f = tn.jit(tn.value_and_grad(lambda x: loss(np, x, steps)), backend="xla")
-    return lambda: f(x)
+    x = on_device(x)
+    return lambda: ready(f(x))
 
 
 @W.contestant("tenferro scan")
@@ -101,7 +103,8 @@ def with_xla_scan(x: Any, steps: int) -> Call:
     import tenferro as tn
 
     f = tn.jit(tn.value_and_grad(lambda x: scanned_loss(np, tn.scan, x, steps)), backend="xla")
-    return lambda: f(x)
+    x = on_device(x)
+    return lambda: ready(f(x))
 
 
 def scanned_loss(np: Any, scan: Any, x: Any, steps: int) -> Any:
