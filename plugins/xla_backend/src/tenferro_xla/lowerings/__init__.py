@@ -37,6 +37,7 @@ from tenferro_xla.lowerings import (
     special,
     structural,
     trigonometric,
+    zeta,
 )
 
 FAMILIES = (
@@ -46,6 +47,7 @@ FAMILIES = (
     hyperbolic,
     special,
     gammas,
+    zeta,
     incomplete,
     normal,
     bessel,

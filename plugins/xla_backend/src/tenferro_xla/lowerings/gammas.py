@@ -1,7 +1,7 @@
-"""The gamma function, ln B, the Hurwitz zeta function, differences of polygamma functions on XLA.
+"""The gamma function, ln B and differences of polygamma functions on XLA.
 
-XLA has the third. Γ is taken through Stirling's series, because the exponential of ``lax.lgamma``
-loses as many digits as the result has before the point. Read next: ``incomplete.py``.
+Γ is taken through Stirling's series, because the exponential of ``lax.lgamma``
+loses as many digits as the result has before the point. Read next: ``zeta.py``.
 """
 
 from __future__ import annotations
@@ -9,20 +9,18 @@ from __future__ import annotations
 from math import pi, sqrt
 
 import jax.numpy as jnp
-from jax import Array, lax
+from jax import Array
 
 from tenferro.backend.lowering import Lowerings
 from tenferro.backend.numpy_like import gammas as shared
-from tenferro.primitives.gammas import Betaln, Gamma, PolygammaDifference, Zeta
+from tenferro.primitives.gammas import Betaln, Gamma, PolygammaDifference
 from tenferro_xla.lowerings._direct import register_direct
 from tenferro_xla.lowerings._log_gamma import stirling_remainder
 from tenferro_xla.lowerings._numeric import widened
 from tenferro_xla.lowerings.incomplete import ON
 
 lowerings = Lowerings()
-register_direct(
-    lowerings, {Zeta: widened(lax.zeta), Betaln: widened(lambda a, b: shared.betaln(ON, a, b))}
-)
+register_direct(lowerings, {Betaln: widened(lambda a, b: shared.betaln(ON, a, b))})
 _SHIFT = 10
 
 
