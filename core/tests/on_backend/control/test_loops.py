@@ -176,7 +176,8 @@ def test_factors_of_a_step_keep_their_order():
     np.testing.assert_allclose(slope, np.ones(4), rtol=1e-14)
 
 
-LARGE = {  # a step that is no number, and its derivative by x at 0 or by y
+#: Steps of loops whose local derivatives overflow when they are multiplied with each other first.
+LARGE = {
     "two rows": lambda y, p: y * p * p,
     "rows and quotients": lambda y, p: y * p * p / p,
     "a sum": lambda y, p: y * p * p + y,

@@ -115,7 +115,7 @@ def constants_from_the_function(scan, i):
 
 
 def new_values_before_a_known_body(scan, i):
-    """What is recorded anew before the body is no part of it"""
+    """Each call records another number of equations before the loop, whose body stays the same"""
 
     def f(x):
         a = x

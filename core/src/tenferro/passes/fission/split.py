@@ -77,7 +77,7 @@ def with_split_loops(
 def _known(
     graph: MaterializedGraph, node: MaterializedNode, bounds: Callable[[], Sequence[Interval]]
 ) -> Known:
-    """Return what is known of the operands of a loop."""
+    """Return the bounds of the operands of a loop, and the products that its primals compute."""
     given = bounds()
     products = products_of_primals(graph, node.operation, node.inputs)
     return Known([given[i] for i in node.inputs], products)
