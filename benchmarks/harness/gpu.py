@@ -97,8 +97,9 @@ def gradient_goals(rows: list[Data]) -> Iterator[Goal]:
         if case[0] not in GOALS_FOR or not ours:
             continue
         jax = [time for name, time in times.items() if name.startswith("jax")]
-        for peer, limit, others in (("JAX", 1.0, jax), (BY_HAND, 0.6, [times.get(BY_HAND, 0.0)])):
-            if others and min(others):
+        by_hand = [times[BY_HAND]] if BY_HAND in times else []
+        for peer, limit, others in (("JAX", 1.0, jax), (BY_HAND, 0.6, by_hand)):
+            if others:
                 yield Goal(f"{' '.join(case)} ÷ {peer}", min(ours) / min(others), limit)
 
 

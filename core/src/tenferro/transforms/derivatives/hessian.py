@@ -11,28 +11,26 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
-from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.sparse.pattern import SparsePattern
 from tenferro.computegraph import ValueKey
 from tenferro.primitives import TensorPrimitive
 from tenferro.tidu import ADContext, linearize_keys
+from tenferro.transforms.derivatives.blocks import BlockOptions, blocks_of, keys_of
 from tenferro.transforms.derivatives.grad import regroup
-from tenferro.transforms.derivatives.jacobian import (
-    BlockOptions,
-    blocks_of,
+from tenferro.transforms.derivatives.whole import (
+    WholeOptions,
     check_arguments,
-    keys_of,
+    evaluate_blocks,
     refused,
 )
 from tenferro.transforms.errors import check_function
 from tenferro.transforms.patterns.choices import check_choices
-from tenferro.transforms.patterns.sparse_results import matrices
 from tenferro.transforms.pickled import derived
 from tenferro.transforms.recording import tree as _tree
-from tenferro.transforms.recording.argnums import Argnames, Argnums, Chosen, choose
+from tenferro.transforms.recording.argnums import Argnames, Argnums, choose
 from tenferro.transforms.recording.positions import Reads
 from tenferro.transforms.recording.record import Loans, Recording, record
-from tenferro.transforms.recording.run_or_record import key_of, run_or_record
+from tenferro.transforms.recording.run_or_record import key_of
 
 
 def hessian(
@@ -78,7 +76,7 @@ def hessian(
     """
     check_function(function, "hessian", backend, context)
     check_choices("hessian", compress, sparse)
-    asked = _Asked(
+    options = WholeOptions(
         function, choose(argnums, argnames), compress, sparse, has_aux, holomorphic, backend,
         context,
     )  # fmt: skip
@@ -97,62 +95,30 @@ def hessian(
     )
     def whole(*args: Any, **kwargs: Any) -> Any:
         with Loans() as loans:
-            return _computed(asked, args, kwargs, loans)
+            return _computed(options, args, kwargs, loans)
 
     return whole
 
 
-class _Asked(NamedTuple):
-    """Options of a function that ``hessian`` made."""
-
-    function: Callable[..., Any]
-    chosen: Chosen
-    compress: bool | None
-    sparse: bool
-    has_aux: bool
-    holomorphic: bool
-    backend: Any
-    context: ADContext | None
-
-    def kind(self, outputs: int) -> tuple[object, ...]:
-        """Return the options that the recorded blocks depend on."""
-        return "hessian", self.compress, self.sparse, self.holomorphic, outputs, self.context
-
-
-def _computed(asked: _Asked, args: tuple[Any, ...], kwargs: dict[str, Any], loans: Loans) -> Any:
+def _computed(
+    options: WholeOptions, args: tuple[Any, ...], kwargs: dict[str, Any], loans: Loans
+) -> Any:
     """Return the Hessian at these arguments; with ``has_aux`` also the auxiliary result."""
-    arranged = asked.chosen.arrange(asked.function, args, kwargs)
-    recording, pinned = _record_twice(arranged, loans, asked.has_aux)
-    outputs, wrt = [key_of(x) for x in pinned.outputs], recording.wrt
-    check_arguments(wrt, outputs, asked.holomorphic)
-    if not asked.holomorphic and any([key.aval.dtype.is_complex for key in wrt]):
+    call = options.chosen.arrange(options.function, args, kwargs)
+    recording, pinned = _record_twice(call, loans, options.has_aux)
+    wrt = recording.wrt
+    check_arguments(wrt, [key_of(x) for x in pinned.outputs], options.holomorphic)
+    if not options.holomorphic and any([key.aval.dtype.is_complex for key in wrt]):
         raise refused(wrt, *_COMPLEX)
-    aux, reads = pinned.aux.keys, Reads()
-    patterns: list[SparsePattern] = []
 
-    def emit(_: Sequence[ValueKey]) -> list[ValueKey]:
-        return [*aux, *_second_derivatives(asked, recording, pinned, reads, patterns)]
+    def emit(reads: Reads, patterns: list[SparsePattern]) -> list[ValueKey]:
+        return _second_derivatives(options, recording, pinned, reads, patterns)
 
-    found = run_or_record(
-        asked.kind(len(outputs)),
-        [*outputs, *aux],
-        wrt,
-        emit,
-        recording.plain,
-        asked.backend,
-        reads=reads,
-        rolls=False,
-        notes=patterns if asked.sparse else None,
-    )
-    blocks = found[len(aux) :]
-    if asked.sparse:
-        blocks = matrices(patterns, blocks, wrt)
-    nested = _nest(blocks, pinned, asked.chosen.single)
-    return (nested, pinned.aux.with_values(found[: len(aux)])) if asked.has_aux else nested
+    return evaluate_blocks("hessian", options, pinned, wrt, recording.plain, emit, _nest)
 
 
 def _second_derivatives(
-    asked: _Asked,
+    options: WholeOptions,
     recording: Recording,
     pinned: Recording,
     reads: Reads,
@@ -164,18 +130,17 @@ def _second_derivatives(
     def derivatives(
         of: Sequence[ValueKey], places: Sequence[ValueKey], how: BlockOptions
     ) -> list[ValueKey]:
-        linear = linearize_keys(of, places, space=TensorPrimitive.space, context=asked.context)
+        linear = linearize_keys(of, places, space=TensorPrimitive.space, context=options.context)
         return keys_of(blocks_of(linear, of, places, how, reads, patterns))
 
     recording.trace.open = True  # a rule of the user is recorded: it evaluates nothing
     try:
-        how = BlockOptions("reverse", asked.compress, asked.holomorphic)
-        first = derivatives(outputs, pinned.wrt, how)
+        how = options.of_blocks()
+        first = derivatives(outputs, pinned.wrt, how._replace(mode="reverse", sparse=False))
     finally:
         recording.trace.open = False
     alone = len(wrt) == 1 == len(outputs) and not outputs[0].aval.shape
-    how = BlockOptions("forward", asked.compress, asked.holomorphic, asked.sparse, symmetric=alone)
-    return derivatives(first, wrt, how)
+    return derivatives(first, wrt, how._replace(mode="forward", symmetric=alone))
 
 
 def _record_twice(call: Any, loans: Loans, has_aux: bool) -> tuple[Recording, Recording]:

@@ -12,7 +12,9 @@ from tenferro.backend import select_backend
 from tenferro.computegraph import UNKNOWN, ValueKey, flatten
 from tenferro.primitives import TensorPrimitive, constant
 from tenferro.tidu import linearize_keys
-from tenferro.transforms.derivatives.jacobian import BlockOptions, check_arguments, nest, targets_of
+from tenferro.transforms.derivatives.blocks import BlockOptions, targets_of
+from tenferro.transforms.derivatives.jacobian import nest
+from tenferro.transforms.derivatives.whole import check_arguments
 from tenferro.transforms.errors import check_function
 from tenferro.transforms.patterns.sparse_results import matrices
 from tenferro.transforms.pickled import derived

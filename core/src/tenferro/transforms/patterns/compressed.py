@@ -3,7 +3,7 @@
 Where the pattern of the linear graph is sparse, directions of one colour go together, and what
 comes out is scattered to where it belongs in a result that is 0 elsewhere. Places are parts of the
 program, and the operations are ordinary ones, which differentiate and batch again.
-Read next: ``derivatives/jacobian.py``.
+Read next: ``derivatives/blocks.py``.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ An arrowhead has a row, a column and a diagonal. No two of its columns are ortho
 share the full row; without that row two colours suffice. So the rows with most entries go one by
 one, or those that share no column together, as long as that makes fewer directions (after Coleman,
 Verma, "The efficient computation of sparse Jacobian matrices using automatic differentiation",
-SIAM J. Sci. Comput. 19 (1998) 1210). Read next: ``derivatives/jacobian.py``.
+SIAM J. Sci. Comput. 19 (1998) 1210). Read next: ``derivatives/blocks.py``.
 """
 
 from __future__ import annotations

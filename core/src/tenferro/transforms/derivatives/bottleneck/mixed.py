@@ -2,7 +2,7 @@
 
 A cut is taken unasked if the counted operations are at most ``MOST_OF_PURE`` times those of the
 better pure mode. The factors are Jacobians of parts of the linear graph, by the same sweeps that
-make whole ones. Read next: ``derivatives/jacobian.py``, which asks for it.
+make whole ones. Read next: ``derivatives/blocks.py``, which asks for it.
 """
 
 from __future__ import annotations

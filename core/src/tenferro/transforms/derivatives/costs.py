@@ -1,0 +1,88 @@
+"""The cost of a whole derivative: its operations, counted in the recorded linear graph.
+
+Read next: ``derivatives/blocks.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+from tenferro.computegraph import Linearized, ValueKey, flatten, new_leaf
+from tenferro.primitives import Handle
+from tenferro.primitives._aval import Aval
+from tenferro.tidu import Linearization, NotLinearError
+from tenferro.transforms.patterns.compressed import MIN_DIRECTIONS_TO_COMPRESS, Directions
+from tenferro.transforms.recording.decisions import note_decision
+from tenferro.transforms.recording.run_or_record import history
+
+_MAX_LEAVES_TO_FIND_PATTERNS = 8  # with more, patterns do not decide between the modes
+
+
+def cheaper_mode(
+    linear: Linearization,
+    columns: Sequence[Directions],
+    rows: Sequence[Directions],
+    outputs: Sequence[ValueKey],
+    wrt: Sequence[ValueKey],
+) -> str:
+    """Forward or reverse, by the operations that all directions of either take together."""
+    into, out = counts_of(columns, rows, outputs, wrt)
+    try:
+        forward = _all_directions(linear.apply, columns, wrt, into)
+    except NotLinearError:  # a pullback of the user that cannot be converted to forward mode
+        note_decision("jacobian", "reverse: a rule has no forward mode")
+        return "reverse"
+    reverse = _all_directions(linear.transpose, rows, outputs, out)
+    mode = "forward" if forward <= reverse else "reverse"
+    costs = f"forward {forward:.2g}, reverse {reverse:.2g}"
+    note_decision("jacobian", f"{mode}; counted operations: {costs}; no cheaper narrow waist")
+    return mode
+
+
+def _all_directions(
+    send: Callable[[list[Any]], Sequence[Any]],
+    each: Sequence[Directions],
+    keys: Sequence[ValueKey],
+    counts: Sequence[int],
+) -> int:
+    """Return the operations of all directions; of many leaves, as if each reached everything."""
+    if len(keys) <= _MAX_LEAVES_TO_FIND_PATTERNS:
+        last = dict(zip(keys, zip(counts, each, strict=True), strict=True))  # repeated ones share
+        return sum([n * cost_of(one.one) for n, one in last.values()])
+    return sum(counts) * cost_of(send([Handle(new_leaf("direction", key.aval)) for key in keys]))
+
+
+def counts_of(
+    columns: Sequence[Directions],
+    rows: Sequence[Directions],
+    outputs: Sequence[ValueKey],
+    wrt: Sequence[ValueKey],
+) -> tuple[list[int], list[int]]:
+    """Return the number of directions of each argument, and of each output."""
+    sizes = [[key.aval.size for key in keys] for keys in (wrt, outputs)]
+    few = max(len(wrt), len(outputs)) <= _MAX_LEAVES_TO_FIND_PATTERNS
+    if few and min(map(sum, sizes)) >= MIN_DIRECTIONS_TO_COMPRESS:
+        sizes = [[one.count for one in each] for each in (columns, rows)]
+    return sizes[0], sizes[1]
+
+
+def cost_of(ends: Sequence[Any]) -> int:
+    """Count multiplications and additions in the linear part of a graph, about one per element."""
+    graph = flatten((), [end.key for end in ends if end is not None], history)
+    total = 1
+    for node in graph.nodes:
+        if isinstance(node.role, Linearized):
+            total += operations(node.operation, [graph.avals[i] for i in node.inputs],
+                                graph.avals[node.outputs[0]])  # fmt: skip
+    return total
+
+
+def operations(operation: Any, inputs: Sequence[Aval], output: Aval) -> int:
+    """Count the arithmetic of one equation: the elements it touches, times the contracted ones."""
+    contracted = getattr(operation, "lhs_contract", None)
+    if contracted is None:
+        return max([output.size, *[aval.size for aval in inputs]])
+    terms: int = prod(inputs[0].shape[axis] for axis in contracted)
+    return 2 * output.size * terms
