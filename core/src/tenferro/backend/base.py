@@ -44,7 +44,7 @@ class Executable(ABC):
         """Run; the results are writeable and alias neither operands nor each other."""
 
     def prepare(self) -> None:
-        """Prepare for many runs: anything that makes a run cheaper may be done now."""
+        """Prepare for many runs: what makes runs cheaper may be done now, or with a later run."""
         return
 
     def specialized(self, operands: Sequence[Any]) -> Callable[..., tuple[Any, ...]]:

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["NumpyExecutable"]
 
-_LONGEST_PREPARED = 2_000  # new lines that are compiled at once for a program that will run often
+_RUNS_OF_PREPARED = 1  # before a program that will run often is compiled; many never run again
+_LONGEST_PREPARED = 2_000  # new lines of such a program; a longer one waits as others do
 _NUMBERS: dict[type, Any] = {float: np.float64, bool: np.bool_}
 _LONGEST_SOURCE = 20_000  # new lines; programs that have more stay interpreted
 _LONGEST_WRITTEN = 500_000  # lines up to which is asked how many of them repeat
@@ -57,7 +58,8 @@ class NumpyExecutable(Executable):
         self._generated: Generated | None = None
         self._is_compiled = False
         self._source: Callable[..., tuple[Any, ...]]
-        self._runs_left = RUNS_BEFORE_SOURCE
+        self._runs = 0
+        self._is_prepared = False
         self._executor = "debug" if debug else executor
         runs: dict[str, Callable[..., tuple[Any, ...]]] = {
             "auto": self._counted,
@@ -94,8 +96,12 @@ class NumpyExecutable(Executable):
 
     def _counted(self, *operands: Any) -> tuple[Any, ...]:
         """Interpret, until the program has run so often that its source pays."""
-        self._runs_left -= 1
-        if self._runs_left >= 0:
+        self._runs += 1
+        if self._is_prepared and self._runs > _RUNS_OF_PREPARED:
+            self._is_prepared = False
+            if self._is_cheap(_LONGEST_PREPARED):
+                return self._compiled(*operands)
+        if self._runs <= RUNS_BEFORE_SOURCE:
             early = self._draft.early_run(operands, self._note)
             return self._interpreter(*operands) if early is None else early
         if self._is_cheap(_LONGEST_SOURCE):
@@ -108,12 +114,12 @@ class NumpyExecutable(Executable):
         return self._interpreter(*operands)
 
     def prepare(self) -> None:
-        """Make the executor that the options ask for; by default the source, if it is short."""
+        """Make the executor that the options ask for; by default the second run compiles."""
         if self._executor == "interpret":
             self._run = self._interpreter
-        elif self._executor == "auto" and self._is_cheap(_LONGEST_PREPARED):
-            self._executor = "source"
-        if self._executor == "source" and not self._is_compiled:
+        elif self._executor == "auto":
+            self._is_prepared = True
+        elif self._executor == "source" and not self._is_compiled:
             self._compile()
 
     def _is_cheap(self, most: int) -> bool:
