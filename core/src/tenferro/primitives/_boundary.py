@@ -49,6 +49,19 @@ _BACKENDS = ("tenferro_numpy", "tenferro_cupy", "tenferro_xla")
 _EVALUATION = "tenferro.arrays.evaluation.evaluate"
 _FROM = "  from       "
 _PREFIX = r"((?:np\.)?[A-Za-z_][\w.]*): "  # compiled with the first error
+_NOT_A_SHAPE = r"expected a sequence of integers or a single integer, got 'Array\("
+_SIZE_HINT = (
+    "  hint       the value of this Array is unknown while a function is traced, and sizes are\n"
+    "             part of a program: take them from `x.shape`, or make the argument static\n"
+    "             (`static_argnums`)"
+)
+_KEYWORDS = {
+    "dim": "axis", "dims": "axis", "axes": "axis", "keepdim": "keepdims", "argnum": "argnums",
+    "argname": "argnames", "static_argnum": "static_argnums", "in_axis": "in_axes",
+    "out_axis": "out_axes", "aux": "has_aux",
+}  # fmt: skip
+"""Keywords that users of other libraries try, and ours."""
+
 _SIGNATURE = r"[\w.<>]+\(\) (?=missing |takes |got )"
 
 
@@ -81,7 +94,12 @@ def refusal(error: Exception, name: str, *, operator: bool = False) -> Any:
     whole = full_traceback(error)
     below = whole.tb_next if whole is not None else None
     if _passes_users_code(below):
+        replaced = _replaced(error)
+        if replaced is not None:
+            shorten(replaced, below, keep_first=False)
+            return replaced
         shorten(error, whole, keep_first=True)
+        _explain_size(error)
         return None
     kept: Any = _of_tenferro(error, name, whole)
     if kept is None:
@@ -216,6 +234,27 @@ def _passes(traceback: TracebackType | None, module: str) -> bool:
     return False
 
 
+# ---- errors that NumPy raises instead of ours ----------------------------------------------------
+
+
+def _replaced(error: Exception) -> TenferroError | None:
+    """Return our error where code in C raised its own because of it, as NumPy's assignments do.
+
+    What the user raises from an error that was caught passes a frame of the user.
+    """
+    cause = error.__cause__
+    if isinstance(error, TenferroError) or not isinstance(cause, TenferroError):
+        return None
+    return None if _passes_users_code(full_traceback(cause)) else cause
+
+
+def _explain_size(error: Exception) -> None:
+    """Say why ``np.zeros(n)`` fails for a traced n: NumPy drops the error that we raised."""
+    if isinstance(error, TypeError) and re.match(_NOT_A_SHAPE, str(error)):
+        if _SIZE_HINT not in getattr(error, "__notes__", ()):
+            error.add_note(_SIZE_HINT)
+
+
 # ---- names and classes ---------------------------------------------------------------------------
 
 
@@ -250,6 +289,9 @@ def _typed(error: Exception, name: str | None, call: bool = False) -> Any:
     elif (signature := re.match(_SIGNATURE, text)) is not None:
         if call or text.startswith(f"{str(name).rpartition('.')[2]}() "):
             text = f"{name}: {text[signature.end() :]}"
+    unexpected = re.search(r"unexpected keyword argument '(\w+)'$", text)
+    if unexpected is not None and unexpected[1] in _KEYWORDS:
+        text += f"\n  hint       did you mean `{_KEYWORDS[unexpected[1]]}`?"
     prefix = re.match(_PREFIX, text)
     return kind(text, function=prefix[1] if prefix is not None else name or "")
 

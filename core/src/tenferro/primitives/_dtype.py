@@ -146,11 +146,30 @@ def _dtype_name(x: Any) -> str:
     return name if isinstance(name, str) else ""
 
 
+_INSTEAD = {
+    "O": "lists of different lengths, or with None in them, make such an array: write equal\n"
+    "             lengths and NaN, then `np.array(x, dtype=float)`",
+    "U": "write `x.astype(float)`, which reads numbers from strings",
+    "S": "write `x.astype(float)`, which reads numbers from strings",
+    "T": "write `x.astype(float)`, which reads numbers from strings",
+    "M": "write seconds since a first time, `(x - x[0]) / np.timedelta64(1, 's')`",
+    "m": "write seconds, `x / np.timedelta64(1, 's')`",
+    "V": "pass the fields one by one, `x['name']`",
+    "f": "write `x.astype(np.float64)`",
+    "c": "write `x.astype(np.complex128)`",
+}
+"""What to write instead of an array of NumPy, by the kind of its dtype."""
+
+
+def _instead_of(x: object) -> str:
+    return _INSTEAD.get(str(getattr(x, "kind", "")), "")
+
+
 def _unknown(x: object) -> UnknownDTypeError:
     """Make the error about an unknown dtype, with the user's line."""
     found = _by_name.get(_dtype_name(x))
     if found is None:
-        fact, need, hint = "no such dtype", _ACCEPTED, ""
+        fact, need, hint = "no such dtype", _ACCEPTED, _instead_of(x)
     else:
         fact = "the bytes of the elements are in the order of another machine"
         need, hint = f"{found} in the order of this machine", f"`{_NATIVE}`"

@@ -1,6 +1,7 @@
 """Errors about lost derivatives and unknown values name what asked, and the cure for it."""
 
 import math
+import os
 from math import lgamma
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 import tenferro as tn
 
 integrate = pytest.importorskip("scipy.integrate")
+interpolate = pytest.importorskip("scipy.interpolate")
+optimize = pytest.importorskip("scipy.optimize")
 special = pytest.importorskip("scipy.special")
 
 
@@ -20,6 +23,13 @@ def refusal(transform, function):
 
 def cure_of(error):
     return " ".join(str(error).partition("hint")[2].split())
+
+
+def assign_to_numpy(x):
+    """NumPy raises its own ValueError because of ours, which the user gets"""
+    a = np.zeros(3)
+    a[0] = x
+    return np.sum(a)
 
 
 @pytest.mark.parametrize("transform", [tn.grad, tn.jit], ids=["grad", "jit"])
@@ -57,6 +67,12 @@ def cure_of(error):
         (lambda x: x.tolist(), "ndarray.tolist", "`list(x)`"),
         (lambda x: complex(x), "complex", "`x.astype(complex)`"),
         (lambda x: round(x), "round", "`np.round(x)`"),
+        (lambda x: "%f" % x, "float", "`tenferro.debug.print("),  # noqa: UP031
+        (lambda x: np.zeros(3).__setitem__(0, x), "ndarray.__setitem__", "`np.zeros_like(x)`"),
+        (assign_to_numpy, "float", "`np.zeros_like(x)`"),
+        (lambda x: np.save(os.devnull, x), "np.save", "save it there"),
+        (lambda x: np.testing.assert_allclose(x, x), "np.testing.assert_allclose", "compare them"),
+        (lambda x: interpolate.interp1d([0, 3], [1, 2])(x), "scipy.interpolate.interp1d", "call"),
     ],
 )  # fmt: skip
 def test_a_conversion_names_the_function_that_converted_and_the_cure(
@@ -89,6 +105,8 @@ def assert_(x):
     [
         (lambda x: x if x > 0 else -x, "`np.where(condition, a, b)`"),
         (lambda x: x if x > 0 and x < 3 else -x, "`np.logical_and`"),
+        (lambda x: x if 0 < x < 3 else -x, "`(a < x) & (x < b)`"),
+        (lambda x: x if x in (1, 2) else -x, "`np.isin(x, values)`"),
         (lambda x: not x > 0, "`np.logical_not(x)`"),
         (lambda x: max(x, 0.0), "`np.maximum(a, b)`"),
         (while_, "`tenferro.while_loop(condition, step, start)` instead of `while`"),
@@ -108,6 +126,33 @@ def test_a_value_that_is_asked_for_under_jit_names_its_cure(function, cure):
     error = refusal(tn.jit, function)
     assert cure in cure_of(error)
     assert "stop_gradient" not in str(error)
+
+
+@pytest.mark.parametrize("make", [np.zeros, np.ones, np.empty])
+def test_a_size_that_is_traced_names_its_cure(make):
+    """np.zeros(n) of a traced n: the error is NumPy's, with our hint once"""
+    inner = tn.jit(lambda n: make(n))
+    with pytest.raises(TypeError) as found:
+        tn.jit(lambda n: inner(n))(3)
+    (note,) = [note for note in found.value.__notes__ if "hint" in note]
+    assert "`static_argnums`" in note
+
+
+def test_an_error_inside_compiled_code_of_scipy_is_ours():
+    """SciPy's C code raises SystemError, or goes on with our error pending"""
+    error = refusal(tn.grad, lambda x: optimize.brentq(lambda t: t - x, 0, 5))
+    assert error.function == "scipy.optimize.brentq"
+
+
+def test_an_error_that_the_user_raises_from_ours_is_left_as_it_is():
+    def f(x):
+        try:
+            return float(x)
+        except tn.TracedConversionError as error:
+            raise ValueError("mine") from error
+
+    with pytest.raises(ValueError, match=r"^mine$"):
+        tn.grad(f)(2.0)
 
 
 def test_a_function_of_scipy_that_is_not_covered_has_its_own_name():

@@ -117,10 +117,8 @@ def into_a_buffer(x):
 
 
 def test_writing_a_traced_value_into_a_buffer_is_refused_with_the_reason():
-    with pytest.raises(ValueError, match="sequence") as raised:
+    with pytest.raises(tn.TracedConversionError, match=r"a = tenferro\.asarray\(a\)"):
         tn.grad(into_a_buffer)(1.0)
-    assert isinstance(raised.value.__cause__, tn.TracedConversionError)
-    assert "a = tenferro.asarray(a)" in str(raised.value.__cause__)
 
 
 def test_the_way_out_works():

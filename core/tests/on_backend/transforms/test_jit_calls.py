@@ -167,9 +167,9 @@ def test_transforms_nest_in_any_order(name):
 @pytest.mark.parametrize(
     "options, error, match",
     [
-        ({"donate_argnums": 0, "static_argnums": 0}, ValueError, "donated"),
-        ({"donate_argnums": -1, "static_argnums": 0}, ValueError, "donated"),
-        ({"donate_argnums": 3}, ValueError, "donated"),
+        ({"donate_argnums": 0, "static_argnums": 0}, ValueError, "donate"),
+        ({"donate_argnums": -1, "static_argnums": 0}, ValueError, "donate"),
+        ({"donate_argnums": 3}, ValueError, "donate"),
         ({"memory_budget": 1 << 20, "dynamic": True}, tn.backend.UnsupportedError, "memory_budget"),
     ],
     ids=str,

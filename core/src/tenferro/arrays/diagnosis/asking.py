@@ -19,7 +19,7 @@ _OURS = "tenferro"
 _LIBRARIES = ("numpy", "scipy", "math", "cmath")
 _BEHIND = {"wrapper": "f", "__ua_function__": "method"}  # variables that hold what was called
 _PARTS = {
-    "numpy": ("numpy", "numpy.linalg", "numpy.fft", "numpy.random"),
+    "numpy": ("numpy", "numpy.linalg", "numpy.fft", "numpy.random", "numpy.testing"),
     "math": ("math",),
     "cmath": ("cmath",),
 }
@@ -80,6 +80,9 @@ def _of_frame(frame: FrameType) -> str:
     if name and "AxisConcatenator" in owner:
         kind = type(frame.f_locals.get("self")).__name__
         return {"RClass": "np.r_", "CClass": "np.c_"}.get(kind, "np.r_")
+    if name and "self" in frame.f_locals:  # a method, perhaps of a private base class
+        cls = type(frame.f_locals["self"])
+        return public_name(cls.__module__, cls.__name__)
     return public_name(_module(frame), owner)
 
 

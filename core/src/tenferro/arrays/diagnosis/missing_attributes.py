@@ -13,7 +13,9 @@ from tenferro.primitives._source import caller, source_text
 _NO_MEMORY = "an Array has no memory layout; `np.asarray(x)` is an ndarray, a copy, that has one"
 _BYTES = "`np.asarray(x)` is an ndarray, a copy, whose bytes can be looked at"
 _FILES = "an Array can be pickled; `np.asarray(x)` has NumPy's ways to write files"
+_FUNCTIONS = ("abs", "cos", "exp", "log", "matmul", "sin", "sqrt", "tanh")  # methods in PyTorch
 INSTEAD = {
+    **{name: f"write `np.{name}(x)`" for name in _FUNCTIONS},
     **dict.fromkeys(("strides", "flags", "data", "ctypes", "setflags"), _NO_MEMORY),
     **dict.fromkeys(("byteswap", "newbyteorder", "getfield", "setfield"), _BYTES),
     **dict.fromkeys(("tofile", "dump", "dumps"), _FILES),
@@ -22,6 +24,12 @@ INSTEAD = {
     "resize": "write `x = np.resize(x, shape)`: an Array does not change its shape in place",
     "tostring": "write `x.tobytes()`",
     "numpy": "write `np.asarray(x)`",
+    "to_numpy": "write `np.asarray(x)`",
+    "values": "leave out `.values`: functions of NumPy take the Array itself",
+    "append": "make a list, `xs.append(x)`, and then `np.stack(xs)`",
+    "norm": "write `np.linalg.norm(x)`",
+    "permute": "write `x.transpose(axes)`",
+    "unsqueeze": "write `np.expand_dims(x, axis)`",
     "detach": "write `tenferro.stop_gradient(x)`",
     "grad": "write `tenferro.grad(f)(x)`: derivatives belong to functions, not to arrays",
     "backward": "write `tenferro.grad(f)(x)`: derivatives belong to functions, not to arrays",

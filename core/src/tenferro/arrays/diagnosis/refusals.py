@@ -24,6 +24,7 @@ _JOINERS = "concatenate stack hstack vstack dstack column_stack block".split()
 _FLOATS = "float16 float32 float64 complex64 complex128".split()
 _OF_MATH = {"pow": "power", "fabs": "abs", "atan2": "arctan2"}
 _OF_MATH_SPECIAL = {"gamma": "gamma", "lgamma": "gammaln", "erf": "erf", "erfc": "erfc"}
+_CHAINED = r"[<>]=?[^<>=,;:&|()]+[<>]=?"
 _LOOPS = ("range", "islice", "itertools.islice", "itertools.repeat", "repeat")
 
 _DYNAMIC = (
@@ -124,6 +125,11 @@ def _cure(found: Asker, asked: str) -> str:
         return _PLAIN[asked]
     if library in _OF_LIBRARY:
         return _OF_LIBRARY[library](name)
+    if found.operation == "BINARY_OP" and asked != CONVERSION:
+        return (
+            "a value is printed by an f-string where it is known, and under jit by "
+            '`tenferro.debug.print("{x}", x=x)`'
+        )
     if found.operation == "BINARY_OP":
         return "a list hides its Arrays from NumPy: make it one Array, `np.stack([x, y])`"
     return _PLAIN.get(asked, "use functions of NumPy or tenferro on it")
@@ -148,6 +154,8 @@ def _cure_of_numpy(name: str) -> str:
         return f"{_LISTS}; of a single Array leave it out, or write `x.astype(dtype)`"
     if name in _OF_NUMPY:
         return _OF_NUMPY[name]
+    if name.startswith("testing."):
+        return "return the arrays from the function, and compare them there"
     if name.startswith("random."):
         return (
             "draw with `tenferro.random`, whose parameters may be Arrays, or draw standard "
@@ -167,6 +175,10 @@ def _cure_of_numpy(name: str) -> str:
 
 
 _OF_NUMPY = {
+    **dict.fromkeys(
+        ("save", "savez", "savez_compressed", "savetxt"),
+        "return the array from the function, and save it there",
+    ),
     "r_": "write `np.hstack((x, y))` or `np.concatenate`, which take Arrays",
     "c_": "write `np.column_stack((x, y))`, which takes Arrays",
     "vectorize": "write `tenferro.vectorize(f)(x)`, or `f(x)` if f works elementwise as it is",
@@ -253,8 +265,6 @@ def cure_under_jit(asked: str) -> str:
 
 def _cure_of_decision(found: Asker) -> str:
     statement, name = found.statement, found.function
-    if found.operation == "UNARY_NOT":
-        return f"write `np.logical_not(x)` instead of `not x`; {_WHERE}"
     if statement.startswith("assert"):
         return (
             "an assertion cannot look at values here: `tenferro.debug.callback` calls a function "
@@ -269,9 +279,20 @@ def _cure_of_decision(found: Asker) -> str:
         return f"write `np.{name}imum(a, b)` instead of `{name}(a, b)`, or {_STATIC}"
     if name in ("any", "all", "sorted"):
         return f"write `np.{name.removesuffix('ed')}` instead of `{name}`, or {_STATIC}"
+    return _in_place_of(found.operation, statement) + _WHERE
+
+
+def _in_place_of(operation: str, statement: str) -> str:
+    """Say what replaces the operators of Python that ask for one bool."""
+    if operation == "UNARY_NOT":
+        return "write `np.logical_not(x)` instead of `not x`; "
+    if operation == "CONTAINS_OP":
+        return "write `np.isin(x, values)` instead of `x in values`; "
     if " and " in statement or " or " in statement:
-        return f"write `np.logical_and`, `np.logical_or` instead of `and`, `or`; {_WHERE}"
-    return _WHERE
+        return "write `np.logical_and`, `np.logical_or` instead of `and`, `or`; "
+    if re.search(_CHAINED, statement):
+        return "write `(a < x) & (x < b)` instead of `a < x < b`; "
+    return ""
 
 
 def _cure_of_index(found: Asker) -> str:

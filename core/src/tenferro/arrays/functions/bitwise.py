@@ -36,12 +36,14 @@ def _bits(names: str, primitive: _Binary, word: str) -> Callable[[Any, Any], Arr
 def _integers(x: Any, y: Any, name: str) -> tuple[Array, Array]:
     a, b = pair(x, y, name)
     if a.dtype.is_inexact:
+        given = as_array(x), as_array(y)
         error = DTypeMismatchError.of(
             name,
             "only integers and bools have bits",
-            got=f"{a.aval}, {b.aval}",
+            got=f"{given[0].aval}, {given[1].aval}",
             need="integers or bools",
-            dtypes=(a.dtype, b.dtype),
+            hint="comparisons need parentheses, `(a > 0) & (b < 1)`; a mask of floats is `x != 0`",
+            dtypes=(given[0].dtype, given[1].dtype),
         )
         raise at_user_line(error)
     return a, b

@@ -292,10 +292,27 @@ def aval_of_operand(x: Any) -> Aval:
     return Aval(x.shape, found)
 
 
-def _hint_for_class(x: Any) -> str:
-    """Tell the author of an array class where a backend declares it."""
-    if not hasattr(x, "shape") or isinstance(x, type):
+def _hint_for_value(x: Any) -> str:
+    if x is None:
+        return "\n  hint       a function without `return` returns None"
+    if hasattr(x, "__next__"):
+        return "\n  hint       write `list(x)` to pass the values of an iterator"
+    if hasattr(x, "__float__"):
+        return "\n  hint       write `float(x)`"
+    if callable(x):
+        return "\n  hint       call the function, `f(x)`, or close over it"
+    if type(x).__module__ in sys.stdlib_module_names:
         return ""
+    return (
+        "\n  hint       make the class a dataclass, whose fields are arguments, or pass the\n"
+        "             arrays, `(x.a, x.b)`"
+    )
+
+
+def _hint_for_class(x: Any) -> str:
+    """Say what to write for a value that is not an array; where a backend declares its class."""
+    if isinstance(x, type) or not hasattr(x, "shape"):
+        return _hint_for_value(x)
     name = f"{type(x).__module__}.{type(x).__qualname__}"
     return f"\n  hint       a backend takes it whose `BackendInfo.operand_types` names {name!r}"
 

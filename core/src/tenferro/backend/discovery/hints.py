@@ -13,6 +13,9 @@ KNOWN: dict[str, str] = {
     "xla": "pip install tenferro-xla",
     "cupy": 'pip install "tenferro-cupy[cuda13]"',
 }
+OTHER_NAMES: dict[str, str] = {"jax": "xla", "cuda": "cupy", "gpu": "cupy", "cpu": "numpy"}
+"""Names that users try, and the backend that they mean."""
+
 VARIABLES: dict[str, str] = {
     "TENFERRO_BACKEND": "default backend",
     "TENFERRO_DISABLE_PLUGINS": "distributions or names to block",

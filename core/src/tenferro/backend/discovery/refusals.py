@@ -15,7 +15,7 @@ from tenferro.backend._errors import (
     PluginIncompatibleError,
     UnknownBackendError,
 )
-from tenferro.backend.discovery.hints import KNOWN, install_lines, nearest
+from tenferro.backend.discovery.hints import KNOWN, OTHER_NAMES, install_lines, nearest
 from tenferro.backend.records import BACKENDS, PluginRecord
 
 _WHAT = {BACKENDS: "backend"}
@@ -73,7 +73,8 @@ def unknown_backend(name: str, installed: Sequence[str], variable: str = "") -> 
     """Make the error for a backend that no plugin provides."""
     blame = f" (from {variable})" if variable else ""
     hint = KNOWN.get(name, "")
-    near = () if hint else nearest(name, {*installed, *KNOWN})
+    meant = OTHER_NAMES.get(name.lower())
+    near = () if hint else (meant,) if meant else nearest(name, {*installed, *KNOWN})
     lines = [f"no backend {name!r} is installed{blame}"]
     if hint:
         lines.append(f"  hint       {hint}")

@@ -88,7 +88,7 @@ def donated_parameters(function: Any, numbers: int | Sequence[int], statics: Sta
     given: Any = (numbers,) if isinstance(numbers, int) else numbers
     if isinstance(given, str) or not all(type(i) is int for i in given):
         raise at_user_line(TypeError(f"donate_argnums are positions of arguments, got {numbers!r}"))
-    donated = static_parameters(function, numbers, (), "donated")
+    donated = static_parameters(function, numbers, (), "donate")
     both = sorted(donated.numbers & statics.numbers)
     if both:
         raise at_user_line(ValueError(f"static arguments cannot be donated: {both} are both"))

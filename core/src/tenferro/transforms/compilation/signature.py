@@ -171,11 +171,10 @@ def static_parameters(
     wrong: list[Any] = [i for i in numbers if not (known.takes_more or -count <= i < count)]
     wrong += [name for name in names if not (known.takes_any or name in known.named)]
     if wrong:
-        raise at_user_line(
-            ValueError(
-                f"{what} {wrong} is not a parameter of the function, which has {known.named}"
-            )
-        )
+        kind = "argnums" if isinstance(wrong[0], int) else "argnames"
+        names = ", ".join(known.named) or "none"
+        text = f"{what}_{kind} names {wrong[0]!r}, which is not a parameter of the function"
+        raise at_user_line(ValueError(f"{text}\n  got        a function with parameters {names}"))
     found = [i if known.takes_more else i % count for i in numbers]
     by_name = [positional.index(name) for name in names if name in positional]
     by_number = [positional[i] for i in found if -count <= i < count]

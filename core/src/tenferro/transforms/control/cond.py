@@ -35,6 +35,9 @@ from tenferro.transforms.errors import BodyError, check_function
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.effects import perform
 
+ANY_OR_ALL = "write `condition.any()` or `condition.all()`"
+_PER_ELEMENT = "write `np.where(condition, a, b)` to choose for each element"
+
 __all__ = ["cond", "switch"]
 
 
@@ -80,7 +83,9 @@ def cond(
     check_function(false_fun, "cond")
     (index,), _, _, plain = given_arrays((pred,), "pred")
     if index.shape:
-        raise _refused("cond", "the condition is not a scalar", str(index.aval), "bool[]")
+        hint = f"\n  hint       {_PER_ELEMENT}; otherwise\n             {ANY_OR_ALL}"
+        got, need = str(index.aval), "bool[]"
+        raise _refused("cond", "the condition is not a scalar", got, need, hint)
     index = convert(convert(index, "bool"), "int32")
     return chosen("cond", index, (false_fun, true_fun), operands, plain)
 

@@ -34,7 +34,7 @@ from tenferro.transforms.control.body import (
     record_body,
     retyped,
 )
-from tenferro.transforms.control.cond import chosen
+from tenferro.transforms.control.cond import ANY_OR_ALL, chosen
 from tenferro.transforms.control.progress import checked_progress, while_in_blocks
 from tenferro.transforms.control.scan import scan_for
 from tenferro.transforms.control.unrolled import is_unrolling, steps_of_while
@@ -244,7 +244,8 @@ def _unrolled(
 def _condition(outputs: Sequence[Array]) -> Array:
     if len(outputs) != 1 or outputs[0].shape:
         got = ", ".join([str(y.aval) for y in outputs]) or "nothing"
-        raise _refused("the condition is not a scalar", got, "bool[]")
+        hint = f"\n  hint       {ANY_OR_ALL}" if len(outputs) == 1 else ""
+        raise _refused("the condition is not a scalar", got, "bool[]", hint)
     return convert(outputs[0], "bool")
 
 
@@ -258,6 +259,6 @@ def _steps(max_steps: Any) -> int:
     return found
 
 
-def _refused(fact: str, got: str, need: str) -> BodyError:
-    text = f"while_loop: {fact}\n  got        {got}\n  need       {need}"
+def _refused(fact: str, got: str, need: str, hint: str = "") -> BodyError:
+    text = f"while_loop: {fact}\n  got        {got}\n  need       {need}{hint}"
     return at_user_line(BodyError(text, got=got, need=need, leaf=""))

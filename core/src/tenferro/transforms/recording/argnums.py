@@ -46,8 +46,11 @@ class Chosen(NamedTuple):
         if kwargs:
             text += f", keyword arguments {', '.join(kwargs)}"
         text += f"\n  need       {-count} <= number < {count}" if count else ""
-        text += "\n  hint       an argument that is passed by keyword is chosen by name: "
-        text += f"`argnames={next(iter(kwargs), 'x')!r}`"
+        if count or kwargs:
+            text += "\n  hint       an argument that is passed by keyword is chosen by name: "
+            text += f"`argnames={next(iter(kwargs), 'x')!r}`"
+        else:
+            text += "\n  hint       a derivative takes the arguments of its function: `grad(f)(x)`"
         raise at_user_line(ArgumentNumberError(text, argnums=self.numbers, count=count))
 
 

@@ -126,7 +126,7 @@ def _system(a: Any, b: Any) -> tuple[Array, Array]:
     if left.shape[-2] != right.shape[-2]:
         error = ShapeMismatchError.of(
             "lstsq", "the right-hand side does not match the matrix",
-            got=f"a {left.aval}, b {right.aval}",
+            got=f"a {left.aval}, b {as_array(b).aval}",
             need="the same number of rows in both", shapes=(left.shape, right.shape),
         )  # fmt: skip
         raise at_user_line(error)

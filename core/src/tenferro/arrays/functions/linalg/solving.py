@@ -59,7 +59,7 @@ def system(function: str, a: Any, b: Any) -> tuple[Array, Array, bool]:
     if right.shape[-2] != matrix.shape[-1]:
         error = ShapeMismatchError.of(
             function, "the right-hand side does not match the matrix",
-            got=f"a {matrix.aval},  b {right.aval}",
+            got=f"a {matrix.aval},  b {as_array(b).aval}",
             need=f"b with {matrix.shape[-1]} rows", shapes=(matrix.shape, right.shape),
         )  # fmt: skip
         raise at_user_line(error)
