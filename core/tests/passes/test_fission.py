@@ -195,8 +195,45 @@ def test_a_product_has_one_factor_that_nothing_bounds(step, need):
     """a·b overflows where ct·a·b does not, and a·cos(b) does not"""
     x, rows = tn.Aval((3,), "f64"), tn.Aval((20, 3), "f64")
     total = lambda x, r, p: tn.sum(tn.scan(lambda c, k: (step(c, *k), None), x, (r, p))[0])  # noqa: E731
-    _, (loop,) = split(tn.grad(total), x, rows, rows)
+    _, (loop,) = split(tn.grad(total), x, rows, rows, passes={"unswitch": False})
     assert inside(loop) == need
+
+
+def two_rows(shape, steps):
+    """Return the graph of a gradient whose steps multiply a cotangent by two rows."""
+    x, rows = tn.Aval(shape, "f64"), tn.Aval((steps, *shape), "f64")
+    step = lambda c, k: (c * k[0] * k[1], None)  # noqa: E731
+    total = lambda x, r, p: tn.sum(tn.scan(step, x, (r, p))[0])  # noqa: E731
+    return tn.jit(tn.grad(total)).lower(x, rows, rows)
+
+
+def choices(graph):
+    return [node.operation for node in graph.nodes if node.operation.name == "switch"]
+
+
+def test_a_loop_without_selects_runs_where_products_are_finite():
+    graph, report = optimized(two_rows((3,), 20))
+    (choice,) = choices(graph)
+    with_selects, without = [branch.equations[0][0] for branch in choice.branches]
+    assert inside(with_selects) == ["mul", "mul", "mul", "select"]
+    assert inside(without) == ["mul"]
+    assert report.rewritten["unswitch"] == 1
+
+
+@pytest.mark.parametrize(
+    "shape, steps", [((3,), 15), ((), 255), ((1025,), 20), ((1024,), 513), ((0,), 20)]
+)
+def test_no_loops_are_chosen_where_that_costs_more_than_it_saves(shape, steps):
+    assert not choices(optimized(two_rows(shape, steps))[0])
+
+
+def test_a_loop_that_selects_selects_once():
+    """A memory budget rewrites again what was rewritten"""
+    graph = optimized(two_rows((3,), 20), passes := frozenset({"std::chains", "unswitch"}))[0]
+    (loop,) = [node.operation for node in graph.nodes if node.operation.name == "scan"]
+    assert inside(loop).count("select") == 1
+    again = optimized(graph, passes)[0]
+    assert [node.operation for node in again.nodes] == [node.operation for node in graph.nodes]
 
 
 def test_a_product_that_the_primal_loop_computes_is_joined():

@@ -5,9 +5,9 @@ A sweep looks at every equation once, with the rules of all chosen passes, in th
 looks at the equations whose rules asked for what later equations may change. So the cost is linear
 in the number of equations. Passes that need the whole graph are calls in ``optimized``: ``roll``,
 the removal of checkpoints that save nothing, and the joining of paddings before the sweeps;
-``outputs``, parts of ``contract`` and ``systems``, ``loops``, ``fission``, ``layout``,
-``residuals`` and the memory budget after them. What only some programs have loads with the first of
-them.
+``outputs``, parts of ``contract`` and ``systems``, ``loops``, ``fission``, ``unswitch``,
+``layout``, ``residuals`` and the memory budget after them. What only some programs have loads with
+the first of them.
 Read next: ``rewrites/arithmetic.py``.
 """
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 SUMS, CONTRACT, SYSTEMS = "sums", "contract", "systems"
 LAYOUT, LOOPS = "layout", "loops"
-FISSION, PRODUCTS = "fission", "product_fission"
+FISSION, PRODUCTS, UNSWITCH = "fission", "product_fission", "unswitch"
 _SPLITTING = frozenset((FISSION, PRODUCTS))
 _CHAINS = "std::chains"  # the part of fission that needs no memory
 _NEEDING_MEMORY = _SPLITTING | {PACKS}  # for the rows of what is split, and for all parts at once
@@ -192,10 +192,13 @@ def _with_split_loops(
     name = FISSION if FISSION in names else _CHAINS if _CHAINS in names else PRODUCTS
     how = {FISSION: fission.ALL, _CHAINS: fission.CHAINS, PRODUCTS: fission.BY_PRODUCTS}[name]
     found, count = fission.with_split_loops(
-        graph, can, lambda body: _rewritten_body(body, names, can), how
-    )
+        graph, can, lambda body: _rewritten_body(body, names, can), how,
+        unswitches=UNSWITCH in names,
+    )  # fmt: skip
     if name != _CHAINS:
         counts[name] = count
+    if UNSWITCH in names:
+        counts[UNSWITCH] = _choices(found) - _choices(graph)
     return _swept(found, names, can, counts) if count else graph
 
 
@@ -293,6 +296,12 @@ def _has(graph: MaterializedGraph, keys: frozenset[str]) -> bool:
 def _count(graph: MaterializedGraph, cls: type) -> int:
     """Count the equations of a graph whose operations are of a class."""
     return graph.operation_counts.get(cls, 0)
+
+
+def _choices(graph: MaterializedGraph) -> int:
+    """Count the choices among branches."""
+    counts = graph.operation_counts.items()
+    return sum([count for cls, count in counts if getattr(cls, "key", "") == "std::switch"])
 
 
 def _in_memory(

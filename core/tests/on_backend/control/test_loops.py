@@ -185,11 +185,12 @@ LARGE = {
 }
 
 
+@pytest.mark.parametrize("steps", [6, 20])
 @pytest.mark.parametrize("derivative", ["grad", "jvp", "jvp of grad", "grad of jvp"])
 @pytest.mark.parametrize("step", LARGE.values(), ids=LARGE)
-def test_a_derivative_of_zero_stays_zero_where_factors_overflow(step, derivative):
+def test_a_derivative_of_zero_stays_zero_where_factors_overflow(step, derivative, steps):
     """0·p·p = 0 with p = 1e200, where 0·(p·p) = 0·∞ is nan"""
-    rows = np.full((6, 4), 1e200)
+    rows = np.full((steps, 4), 1e200)
     value = lambda x: np.sum(np.zeros(4) * tn.scan(lambda y, p: (step(y, p), None), x, rows)[0])  # noqa: E731
     x, v = np.zeros(4), np.zeros(4)
     found = {
@@ -200,3 +201,16 @@ def test_a_derivative_of_zero_stays_zero_where_factors_overflow(step, derivative
     }[derivative]
     np.testing.assert_array_equal(tn.jit(found)(x), 0.0 * found(x))
     np.testing.assert_array_equal(found(x), np.zeros_like(found(x)))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("large", [1e50, 1e200])
+def test_a_slope_is_the_product_of_factors_in_steps_that_overflow_too(large, dtype):
+    """p² of one step is infinite, and ct·p·p is not; the other steps multiply by p² = 1/4"""
+    rows = np.full((20, 3), 0.5, dtype)
+    rows[3:6, 1] = large**-0.5, large, large**-0.5
+    step = lambda y, p: (y * p * p, None)  # noqa: E731
+    total = lambda x: np.sum(np.real(tn.scan(step, x, rows)[0]))  # noqa: E731
+    slope = tn.jit(tn.grad(total))
+    for x in np.ones(3, dtype), np.full(3, 2.0, dtype):  # the first call and a later one
+        np.testing.assert_allclose(slope(x), 0.25 ** np.array([20, 17, 20]), rtol=1e-13)

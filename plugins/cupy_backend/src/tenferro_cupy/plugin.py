@@ -29,6 +29,14 @@ TENFERRO_PLUGIN = PluginManifest(
     install_hint='pip install "tenferro-cupy[cuda13]"',
 )
 
+# A choice among loops waits for the device (`unswitch`), where a loop of small arrays is one launch
+# anyway. A new pass runs here if named.
+_PASSES = (
+    "roll", "packs", "sums", "fold", "simplify", "moves", "windows", "diagonals", "broadcast",
+    "factors", "reduce", "contract", "systems", "cse", "outputs", "loops", "fission",
+    "product_fission", "layout", "residuals",
+)  # fmt: skip
+
 _INFO = BackendInfo(
     name="cupy",
     summary=TENFERRO_PLUGIN.summary,
@@ -41,6 +49,7 @@ _INFO = BackendInfo(
     ),
     device_kinds=("cuda",),
     features=frozenset({"f64", "complex", "int64", "f16", "ints", "special"}),
+    passes=_PASSES,
     options=("cuda_graph", "cutensor", "donated"),
     operand_types=("cupy.ndarray", "cupy._core.core.ndarray"),
 )

@@ -8,10 +8,11 @@ double precision.
 
 A product of factors may overflow where each of them, times the cotangent, does not; and 0·∞ is nan.
 So a product has at most one factor that nothing bounds, and the bounds of the others make it at
-most 2¹⁶ times larger: a·cos(x) is joined. a·b is only where the loop over the primals computes it.
-The choice depends on one step alone, so that loops of other lengths, and loops that a memory budget
-leaves whole, give the same bits.
-Read next: ``bounds.py``, ``split.py``.
+most 2¹⁶ times larger: a·cos(x) is joined. a·b is where the loop over the primals computes it.
+Elsewhere a step selects: ct·(a·b) where a·b is finite, ct·a·b where it is not; ``unswitch.py``
+removes that select if all products are finite. The choice depends on one step alone and on the
+number of steps, so that loops that a memory budget leaves whole give the same bits.
+Read next: ``bounds.py``, ``unswitch.py``, ``split.py``.
 """
 
 from __future__ import annotations
@@ -30,12 +31,20 @@ from tenferro.passes._rewriter import needed
 from tenferro.passes.fission.bounds import ANY, Interval, intervals, inverted, largest
 from tenferro.passes.fission.parts import Parts
 from tenferro.primitives import Aval
+from tenferro.primitives._dtype import bool_
 from tenferro.primitives.arithmetic import Add, Div, Mul, Neg, Sub
+from tenferro.primitives.comparison import Select
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.control import Scan
+from tenferro.primitives.rounding import IsFinite
 
 _DOUBLE = frozenset(("float64", "complex128"))
 _MAX_GROWTH = 2.0**16  # by which a product may be larger than its factor that nothing bounds
+# Where a choice among two loops costs less than the products that it saves:
+_LEAST_STEPS = 16
+_LEAST_STEPS_OF_NUMBERS = 256  # arrays of rank 0, with which Python's floats compute
+_MOST_ELEMENTS = 1 << 10  # of a factor in one step: from there on arithmetic costs more than calls
+_MOST_ELEMENTS_OF_ALL = 1 << 19
 
 
 class Chain(NamedTuple):
@@ -60,8 +69,11 @@ class Known(NamedTuple):
     products: Set[frozenset[int | None]]  # pairs whose product is a value of the program, too
 
 
-def with_short_chains(parts: Parts, known: Callable[[], Known]) -> Scan | None:
-    """Return the loop with one product for each chain; ``None`` if it has no chain."""
+def with_short_chains(parts: Parts, known: Callable[[], Known], *, chooses: bool) -> Scan | None:
+    """Return the loop with one product for each chain; ``None`` if it has no chain.
+
+    With ``chooses`` also for chains whose product may overflow, where it does not.
+    """
     loop = parts.loop
     if not loop.derivatives:
         return None
@@ -70,7 +82,7 @@ def with_short_chains(parts: Parts, known: Callable[[], Known]) -> Scan | None:
         return None
     given, products = known()
     given = [*given[: loop.consts], *[ANY] * loop.carried, *given[loop.rows :]]
-    found = _Shorter(links, intervals(parts.graph, given), products)
+    found = _Shorter(links, intervals(parts.graph, given), products, chooses=chooses)
     graph = found.graph()
     return loop.replaced(body=fragment_of_graph(graph)) if found.is_shorter else None
 
@@ -136,9 +148,17 @@ class _Shorter:
     """The body while it is written; what computes factors leaves the loop later."""
 
     def __init__(
-        self, links: _Links, known: list[Interval], products: Set[frozenset[int | None]]
+        self,
+        links: _Links,
+        known: list[Interval],
+        products: Set[frozenset[int | None]],
+        *,
+        chooses: bool,
     ) -> None:
         self.is_shorter = False
+        self._chooses = chooses
+        nodes = links.parts.graph.nodes
+        self._chosen = {node.inputs[2] for node in nodes if type(node.operation) is Select}
         self._links = links
         self._products = products
         self._known = known
@@ -151,6 +171,7 @@ class _Shorter:
         """Return the body with one product for each chain, without what nothing reads."""
         whole: dict[int, Chain] = {}  # from the first base
         near: dict[int, Chain] = {}  # from the last base that the loop needs anyway
+        free: dict[int, Chain] = {}  # the same, though its factor may overflow
         inner = self._links.inner
         for node in self._graph.nodes:
             slot = node.outputs[0]
@@ -164,18 +185,57 @@ class _Shorter:
             near[slot] = from_near or from_first or alone
             whole[slot] = from_first or near[slot]
             is_same = near[slot].base == slot or near[slot] == alone or inner.isdisjoint(moving)
-            self._nodes.append(node if is_same else self._product(near[slot], node))
+            free[slot] = near[slot]
+            if near[slot].base in inner or near[slot].base == slot:
+                starts = [free[i] if i in inner else Chain(i) for i in moving]
+                free[slot] = self._extended(node, starts, may_overflow=True) or near[slot]
+            made = node if is_same else self._product(near[slot], node)
+            if free[slot].base != near[slot].base and self._may_choose(slot):
+                self._append_choice(free[slot], made)
+            else:
+                self._nodes.append(made)
         return needed(self._graph, self._nodes, self._graph.outputs, self._avals)
 
-    def _extended(self, node: MaterializedNode, starts: Sequence[Chain]) -> Chain | None:
-        """Return the chain of an equation on chains of one base; ``None`` if it may overflow."""
+    def _may_choose(self, slot: int) -> bool:
+        """Return True for what a loop needs, if choosing among loops costs less than a product."""
+        aval, steps = self._avals[slot], self._links.parts.loop.length
+        least = _LEAST_STEPS if aval.shape else _LEAST_STEPS_OF_NUMBERS
+        fits = least <= steps <= _MOST_ELEMENTS_OF_ALL // max(1, aval.size)
+        return (
+            self._chooses
+            and fits
+            and 0 < aval.size <= _MOST_ELEMENTS
+            and slot not in self._links.inner
+            and slot not in self._chosen
+        )
+
+    def _append_choice(self, chain: Chain, other: MaterializedNode) -> None:
+        """Write the equation of a chain, and another one for where its factor overflows."""
+        (slot,) = other.outputs
+        aval = self._avals[slot]
+        self.is_shorter = True
+        factor = self._factor(chain, aval)
+        is_finite = self._emit(IsFinite(), (factor,), aval.with_dtype(bool_))
+        product = self._emit(Mul(), (chain.base, factor), aval)
+        self._avals.append(aval)
+        self._nodes.append(other._replace(outputs=(len(self._avals) - 1,)))
+        inputs = (is_finite, product, len(self._avals) - 1)
+        self._nodes.append(other._replace(operation=Select(), inputs=inputs))
+
+    def _extended(
+        self, node: MaterializedNode, starts: Sequence[Chain], *, may_overflow: bool = False
+    ) -> Chain | None:
+        """Return the chain of an equation on chains of one base.
+
+        ``None`` if its factor may overflow, unless that is looked for later.
+        """
         first = starts[0]
         if len({chain.base for chain in starts}) > 1:
             return None
         if type(node.operation) is Neg:
             return first._replace(is_negative=not first.is_negative)
         if len(starts) == 2:
-            return self._added(node, starts)
+            return self._added(node, starts, may_overflow=may_overflow)
         (slot,) = [i for i in node.inputs if not self._links.parts.varies(i)]
         is_divisor = type(node.operation) is Div
         size = largest(inverted(self._known[slot]) if is_divisor else self._known[slot])
@@ -185,7 +245,8 @@ class _Shorter:
             factor, divisor = (None, slot) if is_divisor else (slot, None)
             return Chain(first.base, factor, divisor, first.is_negative, is_bounded, most)
         may_grow = is_bounded or (not is_divisor and self._may_grow(first, slot))
-        if not may_grow or not _may_be_factor(first) or most > _MAX_GROWTH:
+        is_safe = may_grow and _may_be_factor(first) and most <= _MAX_GROWTH
+        if not (is_safe or may_overflow):
             return None
         aval = self._avals[node.outputs[0]]
         is_bounded = is_bounded and first.is_bounded
@@ -202,11 +263,14 @@ class _Shorter:
         """Return True if a chain may be multiplied by a factor that nothing bounds."""
         return chain.is_bounded or frozenset((chain.factor, slot)) in self._products
 
-    def _added(self, node: MaterializedNode, starts: Sequence[Chain]) -> Chain | None:
+    def _added(
+        self, node: MaterializedNode, starts: Sequence[Chain], *, may_overflow: bool
+    ) -> Chain | None:
         """Return the chain of a sum or difference of two chains of one base."""
         one, two = starts
         most = one.most + two.most
-        if most > _MAX_GROWTH or not (_may_be_factor(one) and _may_be_factor(two)):
+        is_safe = most <= _MAX_GROWTH and _may_be_factor(one) and _may_be_factor(two)
+        if not (is_safe or may_overflow):
             return None
         aval = self._avals[node.outputs[0]]
         factors = self._factor(one, aval), self._factor(two, aval)

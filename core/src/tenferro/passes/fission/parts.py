@@ -9,14 +9,16 @@ Read next: ``split.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import MaterializedGraph, MaterializedNode
 from tenferro.primitives.arithmetic import Add, Mul, Sub
+from tenferro.primitives.comparison import Select
 from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.control import Scan
+from tenferro.primitives.rounding import IsFinite
 from tenferro.primitives.structural import BroadcastInDim, Reshape, Transpose
 
 #: what a value in a body depends on: consts alone, rows as well, or something that stays
@@ -59,7 +61,8 @@ class Parts:
         self.carries = [i for i in range(loop.carried) if i not in left]
         self.sums = {*self._sums()}  # places of what adds to accumulators, which disappear
         self.kind = self._kinds()
-        self.core = self._core()
+        self.core = self._core(Parts._varying)
+        self._spare = self.core - self._core(Parts._varying_if_finite)
         self.again: set[int] = set()  # places in the core that are computed behind it as well
         self.stacked: list[int] = []
         for slot in self._read_behind():
@@ -206,8 +209,11 @@ class Parts:
                 kind[slot] = found
         return kind
 
-    def _core(self) -> set[int]:
-        """Return the places of equations that stay: what carries follow from, and its like."""
+    def _core(self, read: Callable[[Parts, MaterializedNode], Sequence[int]]) -> set[int]:
+        """Return the places of equations that stay: what carries follow from, and its like.
+
+        ``read`` returns what an equation reads of what varies.
+        """
         updates = [self.graph.outputs[i] for i in self.carries]
         needed = {slot for slot in updates if self.kind[slot] == STEP}
         core = set()
@@ -215,8 +221,22 @@ class Parts:
             node = self.graph.nodes[place]
             if place in self._stays or not needed.isdisjoint(node.outputs):
                 core.add(place)
-                needed.update([slot for slot in node.inputs if self.kind[slot] == STEP])
+                needed.update(read(self, node))
         return core
+
+    def _varying(self, node: MaterializedNode) -> Sequence[int]:
+        return [slot for slot in node.inputs if self.kind[slot] == STEP]
+
+    def _varying_if_finite(self, node: MaterializedNode) -> Sequence[int]:
+        """Return what an equation reads in a loop whose factors are finite (``unswitch.py``)."""
+        found = self._varying(node)
+        if type(node.operation) is not Select:
+            return found
+        place = self.maker.get(node.inputs[0], -1)
+        while place >= 0 and type(self.graph.nodes[place].operation) is BroadcastInDim:
+            place = self.maker.get(self.graph.nodes[place].inputs[0], -1)
+        is_test = place >= 0 and type(self.graph.nodes[place].operation) is IsFinite
+        return [node.inputs[1]] if is_test and node.inputs[0] not in found else found
 
     def _read_behind(self) -> Iterator[int]:
         """Yield what equations behind the loop read of it, and its rows that are results."""
@@ -229,10 +249,19 @@ class Parts:
         yield from [slot for i in rows if self.kind[slot := self.graph.outputs[i]] == STEP]
 
     def _stack(self, slot: int) -> None:
-        """Note that the loop gives all rows of a value; what only moves is moved behind it."""
+        """Note that the loop gives all rows of a value.
+
+        What only moves is moved behind it, and what it needs only where factors overflow is
+        computed behind it.
+        """
         while True:
             place = self.maker.get(slot, -1)
             if place >= 0 and place not in self.core:
+                return
+            if place in self._spare:
+                self.again.add(place)
+                for source in self._varying(self.graph.nodes[place]):
+                    self._stack(source)
                 return
             node = None if place < 0 else self.graph.nodes[place]
             if node is None or type(node[0]) not in _AGAIN:

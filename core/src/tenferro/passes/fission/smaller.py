@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence, Set
 
 from tenferro.computegraph import Fragment, ValueKey, derive, new_leaf
 from tenferro.passes.fission.parts import Parts
+from tenferro.passes.fission.unswitch import unswitched
 from tenferro.primitives import Handle
 
 
@@ -63,9 +64,12 @@ class SmallerLoop:
             is_linear=(),
             derivatives=tuple([k for k, i in enumerate(parts.carries) if i in loop.derivatives]),
         )
-        made = derive(smaller, [key for _, key in pairs]) if smaller.outputs else ()
-        rows = [Handle(key) for key in made[len(asked) :]]
-        last = dict(zip([parts.carries[k] for k in asked], made, strict=False))
+        found: Sequence[ValueKey] = ()
+        if smaller.outputs:
+            operands = [key for _, key in pairs]
+            found = unswitched(smaller, operands) or derive(smaller, operands)
+        rows = [Handle(key) for key in found[len(asked) :]]
+        last = dict(zip([parts.carries[k] for k in asked], found, strict=False))
         return last, dict(zip(parts.stacked, rows, strict=True))
 
     def _given(self, slot: int) -> ValueKey:

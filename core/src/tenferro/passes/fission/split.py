@@ -39,11 +39,14 @@ def with_split_loops(
     can: Callable[[type], bool],
     optimize: Callable[[Fragment], Fragment],
     how: str = ALL,
+    *,
+    unswitches: bool = False,
 ) -> tuple[MaterializedGraph, int]:
     """Take out of the loops what can run for all steps at once; also count the loops.
 
     ``can`` says whether an operation of a class may be introduced; ``optimize`` rewrites the body
-    of a loop whose chains are joined. With ``BY_PRODUCTS`` loops that no product leaves stay as
+    of a loop whose chains are joined, with ``unswitches`` also those that may overflow. With
+    ``BY_PRODUCTS`` loops that no product leaves stay as
     they are, with ``CHAINS`` all stay whole and their chains are joined.
     """
     with CollectorPaused():
@@ -55,7 +58,8 @@ def with_split_loops(
             made = None
             loop = node.operation
             if isinstance(loop, Scan) and how != BY_PRODUCTS:
-                loop = _joined(loop, partial(_known, graph, node, bounds), optimize, can)
+                known = partial(_known, graph, node, bounds)
+                loop = _joined(loop, known, optimize, can, unswitches=unswitches)
             if isinstance(loop, Scan) and how != CHAINS:
                 made = _split(loop, given, can, by_products=how == BY_PRODUCTS)
             if made is None and loop is not node.operation:
@@ -88,9 +92,11 @@ def _joined(
     known: Callable[[], Known],
     optimize: Callable[[Fragment], Fragment],
     can: Callable[[type], bool],
+    *,
+    unswitches: bool,
 ) -> Scan:
     """Return the loop with one product for each chain, or the loop itself if it has none."""
-    found = with_short_chains(parts_of(loop), known)
+    found = with_short_chains(parts_of(loop), known, chooses=unswitches)
     if found is None or not all([can(type(node[0])) for node in found.body.flat.nodes]):
         return loop
     return found.replaced(body=optimize(found.body))
