@@ -71,7 +71,10 @@ class _Greedy:
         self._sizes = sizes
         self._numbers = count(len(inputs))
         self._number: dict[Labels, int] = {}  # of what is left
+        self._elements: dict[Labels, int] = {}
         self._having: defaultdict[Label, set[Labels]] = defaultdict(set)  # of those that are summed
+        self._once: set[Label] = set()  # labels of these that no more than one has
+        self._twice: set[Label] = set()  # that two have
         self._queue: list[tuple[int, int, int, Labels, Labels]] = []
         for number, labels in enumerate(inputs):
             self._enter(labels, number)
@@ -87,6 +90,13 @@ class _Greedy:
         self._number[labels] = number
         for label in labels - self._kept:
             self._having[label].add(labels)
+            self._count(label)
+
+    def _count(self, label: Label) -> None:
+        """Note how many have a label, once that has changed."""
+        owners = len(self._having[label])
+        (self._once.add if owners <= 1 else self._once.discard)(label)
+        (self._twice.add if owners == 2 else self._twice.discard)(label)
 
     def _note_all(self) -> None:
         """Enter the best partner of each operand, by label, among the later ones."""
@@ -101,15 +111,23 @@ class _Greedy:
 
     def _candidate(self, x: Labels, y: Labels) -> tuple[int, int, int, Labels, Labels]:
         """Return a pair with the elements that it adds; a negative number removes some."""
-        if self._number[x] > self._number[y]:
-            x, y = y, x
-        grown = _size(self._joined(x, y), self._sizes) - _size(x, self._sizes)
-        return grown - _size(y, self._sizes), self._number[y], self._number[x], x, y
+        first, second = self._number[x], self._number[y]
+        if first > second:
+            x, y, first, second = y, x, second, first
+        grown = self._size(self._joined(x, y)) - self._size(x) - self._size(y)
+        return grown, second, first, x, y
+
+    def _size(self, labels: Labels) -> int:
+        """Return the number of elements of what has these labels, which is asked several times."""
+        found = self._elements.get(labels)
+        if found is None:
+            found = self._elements[labels] = _size(labels, self._sizes)
+        return found
 
     def _joined(self, x: Labels, y: Labels) -> Labels:
         """Return the labels of the result: those of the output, and those that others have."""
-        others = {z: len(self._having[z]) - (z in x) - (z in y) for z in (x | y) - self._kept}
-        return frozenset([z for z in x | y if z in self._kept or others[z] > 0])
+        shared = x & y
+        return (x | y) - ((x ^ y) & self._once) - (shared & self._twice)
 
     def _contract(self) -> None:
         """Contract the best pair while there is one that shares a label."""
@@ -122,6 +140,7 @@ class _Greedy:
             for labels in (x, y):
                 for label in labels - self._kept:
                     self._having[label].remove(labels)
+                    self._count(label)
             self._enter(joined, next(self._numbers))
             partners = {labels for label in joined - self._kept for labels in self._having[label]}
             if partners - {joined}:
