@@ -9,7 +9,9 @@ Read next: ``indexing.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import axes, integers, of_kind, same_dtype
 from tenferro.primitives._dtype import DType
@@ -47,7 +49,7 @@ class DotGeneral(Multilinear):
         axes(self, "rhs_contract", self.rhs_contract + self.rhs_batch, rhs)
         self._check_paired(lhs, rhs, self.lhs_contract, self.rhs_contract, "contracted")
         self._check_paired(lhs, rhs, self.lhs_batch, self.rhs_batch, "batch")
-        left, right = self._free(lhs, rhs)
+        left, right = self._free(lhs.ndim, rhs.ndim)
         shape = [lhs.shape[axis] for axis in (*self.lhs_batch, *left)]
         shape += [rhs.shape[axis] for axis in right]
         return Aval(shape, self._result_dtype(lhs))
@@ -77,12 +79,12 @@ class DotGeneral(Multilinear):
             )
         return wanted
 
-    def _free(self, lhs: Aval | Handle, rhs: Aval | Handle) -> tuple[list[int], list[int]]:
-        """Return the axes of each side that are neither contracted nor batch."""
+    def _free(self, lhs: int, rhs: int) -> tuple[list[int], list[int]]:
+        """Return the axes of each side, of these ranks, that are neither contracted nor batch."""
         left, right = self.lhs_contract + self.lhs_batch, self.rhs_contract + self.rhs_batch
         return (
-            [axis for axis in range(lhs.ndim) if axis not in left],
-            [axis for axis in range(rhs.ndim) if axis not in right],
+            [axis for axis in range(lhs) if axis not in left],
+            [axis for axis in range(rhs) if axis not in right],
         )
 
     def simplify(self, lhs: Handle, rhs: Handle) -> Handle | None:
@@ -102,41 +104,10 @@ class DotGeneral(Multilinear):
         return dot_general(x, y, x_contract, y_contract, x_batch, y_batch, self.preferred)
 
     def transpose_lhs(self, ct: Handle, lhs: Handle, rhs: Handle) -> Handle:
-        left, right = self._free(lhs, rhs)
-        summed = range(len(self.lhs_batch) + len(left), ct.ndim)
-        order = _paired_order(self.lhs_contract, self.rhs_contract)
-        return self._contract(ct, summed, rhs, right, self.rhs_batch, (self.lhs_batch, left, order))
+        return _applied(_transposed(self, True, lhs.ndim, rhs.ndim), ct, rhs)
 
     def transpose_rhs(self, ct: Handle, lhs: Handle, rhs: Handle) -> Handle:
-        left, right = self._free(lhs, rhs)
-        start = len(self.lhs_batch)
-        summed = range(start, start + len(left))
-        order = _paired_order(self.rhs_contract, self.lhs_contract)
-        return self._contract(ct, summed, lhs, left, self.lhs_batch, (self.rhs_batch, right, order))
-
-    def _contract(
-        self,
-        ct: Handle,
-        ct_axes: Sequence[int],
-        other: Handle,
-        other_axes: Sequence[int],
-        other_batch: Sequence[int],
-        wanted: tuple[Sequence[int], Sequence[int], Sequence[int]],
-    ) -> Handle:
-        """Sum ct·conj(other) over the free axes of other, as wide as the result was summed.
-
-        ``wanted`` are batch, free and contracted axes of the wanted operand, the last in the order
-        in which ``other`` has them. The factor that comes first decides whether the free or the
-        contracted axes do, so a transpose is left only where neither is the operand's own order.
-        """
-        factor = conj(convert(other, ct.dtype))
-        batch, free, contracted = wanted
-        places = range(len(batch))
-        if _is_order([*batch, *contracted, *free]) and not _is_order([*batch, *free, *contracted]):
-            found = dot_general(factor, ct, other_axes, ct_axes, other_batch, places)
-            return convert(found, other.dtype)
-        found = dot_general(ct, factor, ct_axes, other_axes, places, other_batch)
-        return transpose(convert(found, other.dtype), inverse([*batch, *free, *contracted]))
+        return _applied(_transposed(self, False, lhs.ndim, rhs.ndim), ct, lhs)
 
     def batch(self, size: int, batched: Sequence[bool], lhs: Handle, rhs: Handle) -> Handle:
         """Batch: an axis of both sides is one more batch axis; of one side, a free axis."""
@@ -149,6 +120,48 @@ class DotGeneral(Multilinear):
         if batched[1] and not batched[0]:
             place = lhs.ndim - len(left[0])
         return transpose(z, (place, *range(place), *range(place + 1, z.ndim)))
+
+
+class _Transposed(NamedTuple):
+    """The product of a cotangent and the other factor, which may come first, and its new order."""
+
+    product: DotGeneral
+    is_factor_first: bool
+    order: tuple[int, ...] | None
+
+
+@lru_cache(maxsize=1024)
+def _transposed(product: DotGeneral, of_lhs: bool, lhs: int, rhs: int) -> _Transposed:
+    """Return how the cotangent of one operand is summed; the ranks of the operands decide it.
+
+    It is the sum over the free axes of the other operand. What comes first decides whether the free
+    or the contracted axes do, so an order is left only where neither is the operand's own.
+    """
+    left, right = product._free(lhs, rhs)
+    start = len(product.lhs_batch)
+    places = tuple(range(start))
+    if of_lhs:
+        batch, free, other_batch, summed = product.lhs_batch, left, product.rhs_batch, right
+        contracted = _paired_order(product.lhs_contract, product.rhs_contract)
+        start += len(left)
+    else:
+        batch, free, other_batch, summed = product.rhs_batch, right, product.lhs_batch, left
+        contracted = _paired_order(product.rhs_contract, product.lhs_contract)
+    axes_of_ct, axes_of_factor = tuple(range(start, start + len(summed))), tuple(summed)
+    own = [*batch, *free, *contracted]
+    if _is_order([*batch, *contracted, *free]) and not _is_order(own):
+        made = DotGeneral(axes_of_factor, axes_of_ct, other_batch, places)
+        return _Transposed(made, True, None)
+    made = DotGeneral(axes_of_ct, axes_of_factor, places, other_batch)
+    return _Transposed(made, False, None if _is_order(own) else inverse(own))
+
+
+def _applied(written: _Transposed, ct: Handle, other: Handle) -> Handle:
+    """Sum ct·conj(other), as wide as the result was summed, and return it in other's dtype."""
+    factor = conj(convert(other, ct.dtype))
+    pair = (factor, ct) if written.is_factor_first else (ct, factor)
+    found = convert(bind(written.product, *pair), other.dtype)
+    return found if written.order is None else transpose(found, written.order)
 
 
 def _before_transpose(
