@@ -208,12 +208,15 @@ def _with_shared_products(
     can: Callable[[type], bool],
     counts: dict[str, int],
 ) -> MaterializedGraph:
-    """Multiply matrices once for products that differ in their order, if there are large ones."""
+    """Multiply matrices once for products that differ in their order, if any matrix is large."""
     if _count(graph, DotGeneral) < _MIN_PRODUCTS:
         return graph
-    products = [node for node in graph.nodes if type(node[0]) is DotGeneral]
-    sizes = [max([graph.avals[i].size for i in node[1]]) for node in products]
-    if sum([size >= _MIN_ELEMENTS for size in sizes]) < _MIN_PRODUCTS:
+    avals = graph.avals
+    products = [node[1] for node in graph.nodes if type(node[0]) is DotGeneral]
+    large = [(x, y) for x, y in products if max(avals[x].size, avals[y].size) >= _MIN_ELEMENTS]
+    if len(large) < _MIN_PRODUCTS:
+        return graph
+    if not any([avals[x].ndim == 2 == avals[y].ndim for x, y in large]):
         return graph
     sharing = import_module("tenferro.passes.rewrites.products")
     graph, count = sharing.with_shared_products(graph, can)

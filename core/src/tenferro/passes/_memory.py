@@ -37,29 +37,28 @@ class Liveness:
         self.peak = max(self._kept, default=0)
 
     @staticmethod
-    def of(graph: MaterializedGraph) -> Liveness:
-        """Compute the lifetimes of the values of a graph."""
-        counted = [aval.size * aval.dtype.itemsize for aval in graph.avals]
+    def of(graph: MaterializedGraph, sizes: Sequence[int] | None = None) -> Liveness:
+        """Compute the lifetimes of the values of a graph; ``sizes`` are those of another order."""
+        counted = _sizes(graph) if sizes is None else sizes
         reads: list[list[int]] = [[] for _ in counted]
         for position, node in enumerate(graph.nodes):
             for i in node[1]:
                 reads[i].append(position)
-            if type(node[0]) in _VIEWS:
-                counted[node[2][0]] = 0
         return Liveness(graph, counted, reads)
 
     def _profile(self, graph: MaterializedGraph) -> list[int]:
         """Return the bytes that are live while each equation runs, without those of the inputs."""
-        count = len(graph.inputs)
+        count, sizes = len(graph.inputs), self.sizes
         freed: list[int] = [0] * (len(graph.nodes) + 1)
-        for i in range(count, len(self.sizes)):
-            if self.last[i] >= 0:
-                freed[self.last[i]] += self.sizes[i]
+        for last, size in zip(self.last[count:], sizes[count:], strict=True):
+            if last >= 0:
+                freed[last] += size
         kept, now = [], 0
-        for position, node in enumerate(graph.nodes):
-            now += sum([self.sizes[i] for i in node[2]])
+        for node, less in zip(graph.nodes, freed, strict=False):
+            made = node[2]
+            now += sizes[made[0]] if len(made) == 1 else sum([sizes[i] for i in made])
             kept.append(now)
-            now -= freed[position]
+            now -= less
         return kept
 
     def is_high(self, start: int, stop: int, share: float) -> bool:
@@ -68,3 +67,13 @@ class Liveness:
             self._high = [at for at, kept in enumerate(self._kept) if kept >= share * self.peak]
         after = bisect_right(self._high, start)
         return after < len(self._high) and self._high[after] < stop
+
+
+def _sizes(graph: MaterializedGraph) -> list[int]:
+    """Return the bytes of each value; what is only repeated has none."""
+    bytes_of = {aval: aval.size * aval.dtype.itemsize for aval in set(graph.avals)}
+    sizes = [bytes_of[aval] for aval in graph.avals]
+    for node in graph.nodes:
+        if type(node[0]) in _VIEWS:
+            sizes[node[2][0]] = 0
+    return sizes

@@ -154,9 +154,9 @@ class Planner:
         if tiling is None or total_bytes(self.avals) <= tiling.cache:
             return
         find_blocks = import_module("tenferro.backend.row_blocks").find_blocks
-        blocked = import_module("tenferro_numpy.row_blocks").Blocked
         part_how = PlanOptions(without=self.how.without)
         for block in find_blocks(self.program, tiling.cache):
+            blocked = import_module("tenferro_numpy.row_blocks").Blocked
             parts = {rows: block.program(self.program, rows) for rows in block.sizes}
             plans = {rows: make_plan(part, self.table, part_how) for rows, part in parts.items()}
             stacked = [self.avals[i] for i in block.stacked]

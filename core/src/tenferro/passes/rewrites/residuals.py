@@ -47,7 +47,8 @@ def with_short_lives(
         found, more = change(graph, lives, large)
         if not more:
             continue
-        graph, lives, count = found, Liveness.of(found), count + more
+        sizes = lives.sizes if len(found.avals) == len(lives.sizes) else None
+        graph, lives, count = found, Liveness.of(found, sizes), count + more
         if lives.peak < least:
             best, least, changes = graph, lives.peak, count
     return needed(best, best.nodes, best.outputs, best.avals) if changes else best, changes
@@ -67,28 +68,33 @@ def _late(graph: MaterializedGraph, lives: Liveness, large: int) -> tuple[Materi
     place = list(range(end))
     for position in range(end - 1, -1, -1):
         node = graph.nodes[position]
-        wanted = min([first[i] for i in node[2]])
+        made = node[2]
+        wanted = first[made[0]] if len(made) == 1 else min([first[i] for i in made])
         if position + 1 < wanted < end and type(node[0]) not in _FIXED:
             waiting = sum([sizes[i] for i in set(node[1]) if last[i] < wanted])
-            if waiting <= sum([sizes[i] for i in node[2]]) >= large:
+            if waiting <= sum([sizes[i] for i in made]) >= large:
                 place[position] = wanted
+        here = place[position]
         for i in node[1]:
-            first[i] = min(first[i], place[position])
-            last[i] = max(last[i], place[position])
+            if here < first[i]:
+                first[i] = here
+            if here > last[i]:
+                last[i] = here
     return _ordered(graph, place)
 
 
 def _early(graph: MaterializedGraph, lives: Liveness, large: int) -> tuple[MaterializedGraph, int]:
     """Move each equation that frees large values up to the last of its operands."""
     place = list(range(len(graph.nodes)))
-    made = [-1] * len(lives.sizes)
+    sizes, last = lives.sizes, lives.last
+    made = [-1] * len(sizes)
     for position, node in enumerate(graph.nodes):
         operation, inputs, outputs = node[:3]
         wanted = max([made[i] for i in inputs], default=position)
         if wanted + 1 < position and type(operation) not in _FIXED:
-            freed = [i for i in set(inputs) if lives.last[i] == position]
-            size = sum([lives.sizes[i] for i in freed])
-            if size >= large and size >= sum([lives.sizes[i] for i in outputs]):
+            freed = [i for i in set(inputs) if last[i] == position]
+            size = sum([sizes[i] for i in freed])
+            if size >= large and size >= sum([sizes[i] for i in outputs]):
                 others = [place[at] for i in freed for at in lives.reads[i] if at < position]
                 place[position] = min(position, max([wanted, *others]))
         for i in outputs:
