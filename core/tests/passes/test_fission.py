@@ -67,6 +67,17 @@ def test_a_loop_that_no_product_leaves_stays_with_product_fission():
     assert inside(loop) == ["mul", "sin"]
 
 
+def test_rows_that_are_parts_of_other_rows_are_cut_behind_the_loop():
+    def step(c, _):
+        c = tn.sin(c)
+        part = c[1:]
+        return c + tn.sum(part), (tn.exp(c), tn.exp(part))
+
+    outside, (loop,) = split(lambda x: tn.scan(step, x, None, 20), tn.Aval((3,), "f64"))
+    assert [str(loop.body.output_avals[i]) for i in loop.outputs] == ["f64[3]", "f64[3]"]
+    assert outside == ["scan", "exp", "slice", "exp"]
+
+
 def test_a_loop_without_carries_disappears():
     outside, loops = split(lambda rows: tn.map(lambda r: tn.exp(r) + 1.0, rows), ROWS)
     assert not loops

@@ -122,6 +122,12 @@ def rotated(x, rows):
     return np.sum(np.abs(z) ** 2)
 
 
+def parts_of_rows(x, rows):
+    """Cotangents of whole rows and of parts of them are stacked."""
+    c, (ys, zs) = tn.scan(lambda c, r: (np.sin(c * r), (c, c[1:])), x, rows)
+    return np.sum(c) + np.sum(ys**2) * np.sum(zs**3)
+
+
 def mapped(x, rows):
     return np.sum(tn.map(lambda r: np.exp(r) * x, rows))
 
@@ -133,7 +139,8 @@ def examples(x, rows):
 
 PROGRAMS = [
     recurrent, reverse, sums, unchanged, rows_as_they_are, hidden_states, filtered, nested,
-    branches, counted, indexed, two_steps, gated, rotated, mapped, examples,
+    branches, counted, indexed, two_steps, gated, rotated, parts_of_rows, mapped,
+    examples,
 ]  # fmt: skip
 X = np.array([0.5, -0.3, 0.8])
 

@@ -19,7 +19,7 @@ from tenferro.primitives.comparison import Select
 from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.control import Scan
 from tenferro.primitives.rounding import IsFinite
-from tenferro.primitives.structural import BroadcastInDim, Reshape, Transpose
+from tenferro.primitives.structural import BroadcastInDim, Reshape, Slice, Transpose
 
 #: what a value in a body depends on: consts alone, rows as well, or something that stays
 ONCE, EACH, STEP = range(3)
@@ -67,6 +67,7 @@ class Parts:
         self.stacked: list[int] = []
         for slot in self._read_behind():
             self._stack(slot)
+        self._cut_behind()
 
     @property
     def is_whole(self) -> bool:
@@ -273,6 +274,15 @@ class Parts:
             slot = source
         if slot not in self.stacked:
             self.stacked.append(slot)
+
+    def _cut_behind(self) -> None:
+        """Leave rows that are parts of other rows to slices behind the loop."""
+        for slot in [*self.stacked]:
+            place = self.maker.get(slot, -1)
+            node = None if place < 0 else self.graph.nodes[place]
+            if node is not None and type(node[0]) is Slice and node.inputs[0] in self.stacked:
+                self.again.add(place)
+                self.stacked.remove(slot)
 
     # ---- sizes -----------------------------------------------------------------------------------
 
