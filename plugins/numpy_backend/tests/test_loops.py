@@ -29,6 +29,9 @@ STEPS = {
     "the carry is made from itself": Step(lambda c, r: (np.sin(c) * r + c, c)),
     "results are the next carry": Step(lambda c, r: ((y := np.tanh(c) - r), y)),
     "results are both": Step(lambda c, r: ((y := c * r + 1.0), (c, y))),
+    "results are all before and behind a step": Step(
+        lambda s, r: ((s[1], y := s[0] * r - s[1]), (s[0], s[1], y, s[1])), 2
+    ),
     "results are one carry twice": Step(lambda c, r: (c * r, (c, c))),
     "results are neither": Step(lambda c, r: (c * c + r, np.cos(c) * r)),
     "a result is an operand": Step(lambda c, r: (c + r, (r, c + 2.0))),
@@ -298,6 +301,18 @@ def test_the_source_of_a_loop():
     text = tn.jit(loop, backend="numpy").explain(np.ones(3), np.array(0.1))
     assert "        for v" in text
     assert " in y1:\n" in text
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_rows_before_a_step_are_copied_at_once_from_those_behind_it(reverse):
+    program = tn.jit(
+        lambda x: tn.scan(lambda c, r: ((y := c * r), (c, y)), x, ROWS, reverse=reverse)
+    )
+    x = np.ones(3)
+    program(x)
+    text = str(tn.explain(program, x))
+    assert ("[:-1] = y2[1:]" if reverse else "[1:] = y2[:-1]") in text
+    assert "[...] =" not in text
 
 
 @pytest.mark.parametrize("reverse", [False, True])

@@ -27,11 +27,12 @@ from tenferro_numpy.plan_passes.unboxing import as_arrays, unbox
 from tenferro_numpy.planner import MEMORY_REUSE, Planner, PlanOptions
 from tenferro_numpy.python_scalars import UNBOXED
 
-__all__ = ["COPIED", "MADE", "SHIFTED", "LoopPlan", "LoopPlanner", "Roles", "Row"]
+__all__ = ["BEHIND", "COPIED", "MADE", "SHIFTED", "LoopPlan", "LoopPlanner", "Roles", "Row"]
 
 #: how the rows of a result come to lie in it: a step copies them, makes them there, or makes them
-#: there as the carry of the next step
-COPIED, MADE, SHIFTED = "copied", "made", "shifted"
+#: there as the carry of the next step; or they are copied behind the loop, from rows of the carry
+#: after each step
+COPIED, MADE, SHIFTED, BEHIND = "copied", "made", "shifted", "behind"
 
 
 class Roles(NamedTuple):
@@ -52,7 +53,10 @@ class Roles(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A row of a result: the slot that it is a copy of, or the slot of its memory."""
+    """A row of a result: the slot that it is a copy of, or the slot of its memory.
+
+    Behind the loop, the number of the result that has the same rows one step later.
+    """
 
     output: int
     kind: str
@@ -123,6 +127,16 @@ class LoopPlanner(Planner):
         given = free.union(self.literals)
         self.steps, self.numbers = unbox(self.steps, self.avals, given, linked)
 
+    def later(self, output: int) -> int | None:
+        """Return the result whose rows are carries after a step, for that of those before it."""
+        slot = self.outputs[output]
+        if slot not in self.carries or output in self.roles.in_file:
+            return None
+        update = self.outputs[slot - self.roles.consts]
+        found = [i for i in self.roles.stacked if self.outputs[i] == update]
+        alone = update not in self.carries and not {*found}.intersection(self.roles.in_file)
+        return found[0] if found and alone else None
+
     def convert_scalars(self) -> None:
         """Convert a scalar to an array once, if several lines combine it with arrays."""
         consts = [i for i in range(self.roles.consts) if self.is_scalar_const(i)]
@@ -176,7 +190,7 @@ class _Places:
             self.fixed |= more
         spare = {} if self.is_plain or is_branch else self._spare()
         given = [slot for slot in carries if slot not in self.fixed]
-        in_rows = {row.slot for row in rows if row.kind != COPIED}
+        in_rows = {row.slot for row in rows if row.kind in (MADE, SHIFTED)}
         dying = dying_after(self.steps, (*outputs, *planner.literals), len(self.avals))
         memory = Memory(self.avals, dying, (*given, *in_rows, *spare.values()))
         memory.seen.update(before.written)
@@ -253,6 +267,9 @@ class _Places:
     def _row(self, output: int) -> Row:
         """Decide how the rows of a result come to lie in it."""
         slot, planner = self.outputs[output], self.planner
+        later = planner.later(output)
+        if later is not None:
+            return Row(output, BEHIND, later)
         if self.is_plain or not self.avals[slot].shape:
             return Row(output, COPIED, slot)
         place = self._written(slot)

@@ -27,7 +27,7 @@ import numpy as np
 
 from tenferro_numpy.ir.expression import Expression, simple
 from tenferro_numpy.ir.step import Step
-from tenferro_numpy.loops.plan import COPIED, SHIFTED, LoopPlan, LoopPlanner, Row
+from tenferro_numpy.loops.plan import BEHIND, COPIED, MADE, SHIFTED, LoopPlan, LoopPlanner, Row
 from tenferro_numpy.machine.allocator import PAGES
 from tenferro_numpy.machine.threads import new_array
 from tenferro_numpy.memory.ownership import size_of
@@ -149,6 +149,7 @@ class LoopSource:
             *[f"        {line}" for line in before],
             f"        {begin}",
             *[f"            {line}" for line in lines or ["pass"]],
+            *[f"        {line}" for line in self._behind()],
             f"        return ({returned.strip()})",
         ]
         names = [*[f"p{i}" for i in range(len(self.bound))], *(("count",) if self.counted else ())]
@@ -196,10 +197,11 @@ class LoopSource:
             lines.append(f"y{row.output} = {self._rows(row.output, aval)}")
             if row.kind == COPIED and aval in UNBOXED:
                 lines.append(f"m{row.output} = y{row.output}.data")
-            elif row.kind == SHIFTED:
+            elif row.kind in (SHIFTED, BEHIND):
                 first = -1 if self.reverse else 0
                 carry = planner.outputs[row.output]
                 lines.append(f"y{row.output}[{first}] = v{carry}")
+            if row.kind == SHIFTED:
                 lines.append(f"z{row.output} = {self.array(aval.shape, aval.dtype)}")
         return lines
 
@@ -251,8 +253,10 @@ class LoopSource:
             y = f"y{row.output}{self._turn}"
             if row.kind == SHIFTED:
                 yield f"v{row.slot}", f"{self.bind(chain)}({y}[1:], (z{row.output},))"
-            elif row.kind != COPIED:
+            elif row.kind == MADE:
                 yield f"v{row.slot}", y
+            elif row.kind == BEHIND:
+                continue
             elif self.avals[row.slot].shape:
                 yield f"r{row.output}", y
             else:
@@ -349,6 +353,13 @@ class LoopSource:
             return self.name(other, "scalar") + ("[()]" if there else "")
         value = self.name(other, "array")
         return f"{self.bind(np.array)}({value})" if slot in self.plan.copies else value
+
+    def _behind(self) -> Iterator[str]:
+        """Write the copies of rows of carries after each step into those before each step."""
+        before, after = ("[:-1]", "[1:]") if self.reverse else ("[1:]", "[:-1]")
+        for row in self.plan.rows:
+            if row.kind == BEHIND:
+                yield f"y{row.output}{before} = y{row.slot}{after}"
 
     def _result(self, output: int) -> str:
         """Write a result: the last carry, or rows."""
