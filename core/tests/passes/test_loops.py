@@ -76,6 +76,37 @@ def test_what_nothing_reads_is_dropped():
     assert (loop.carried, loop.consts, len(loop.outputs), len(loop.body)) == (1, 0, 1, 2)
 
 
+def equal_stacks(x):
+    """Stack a carry, a value and what the passes find to be both again."""
+    one = tn.ones_like(x)
+    step = lambda c, _: (tn.sin(c), (c, c * one, tn.cos(c), tn.cos(c * one)))  # noqa: E731
+    return tn.scan(step, x, None, 20)[1]
+
+
+def test_equal_rows_are_stacked_once():
+    total = lambda x: sum([tn.sum(y * y) for y in equal_stacks(x)], tn.zeros((), "f64"))  # noqa: E731
+    (loop,) = loops_of(total, X)
+    assert len(loop.outputs) == 2
+
+
+def test_rows_that_are_results_are_stacked_each():
+    (loop,) = loops_of(equal_stacks, X)
+    assert len(loop.outputs) == 4
+
+
+def test_a_loop_reads_rows_and_constants_once():
+    def total(x):
+        c, cs, y, ys = equal_stacks(x)
+        step = lambda s, k: (s * x - tn.sin(k[0]) + tn.sin(k[1]) * k[2] / k[3], None)  # noqa: E731
+        return tn.scan(step, x, (c, cs, y, ys), reverse=True)[0]
+
+    first, second = loops_of(total, X)
+    assert len(first.outputs) == 2
+    assert second.consts == 1
+    assert len(second.body.input_avals) == 1 + 1 + 2
+    assert [op.name for op, _ in second.body.equations].count("sin") == 1
+
+
 def test_loops_with_different_updates_stay_apart():
     """Equal starts are not equal carries"""
 

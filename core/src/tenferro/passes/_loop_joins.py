@@ -2,13 +2,14 @@
 
 ``join_scans`` and ``join_whiles`` let the first loop do the work of the second where every carry of
 one is a carry of the other; ``chain_scans`` where the second reads the rows of the first;
-``drop_unread`` removes what nothing reads. All change the given equations in place.
+``drop_unread`` removes what nothing reads, ``merge_inputs`` what is read twice. All change the
+given equations in place.
 Read next: ``rewrites/loops.py``, which decides which loops to join.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any
 
 from tenferro.computegraph import (
@@ -303,6 +304,43 @@ def drop_unread(equation: MutableEquation, read: set[int]) -> bool:
     )
     equation.inputs = tuple([equation.inputs[i] for i in kept])
     equation.outputs = tuple([equation.outputs[k] for k in wanted])
+    return True
+
+
+def equal_rows(equation: MutableEquation, kept: Set[int]) -> dict[int, int]:
+    """Return the results of a loop that have the rows of an earlier one, and that.
+
+    Those in ``kept`` stay: results of a program do not share memory.
+    """
+    loop = equation.operation
+    first: dict[int, int] = {}
+    same: dict[int, int] = {}
+    for slot, i in zip(equation.outputs, loop.outputs, strict=True):
+        if i >= loop.carried and i not in loop.offloaded:
+            other = first.setdefault(loop.body.outputs[i], slot)
+            if other != slot and slot not in kept:
+                same[slot] = other
+    return same
+
+
+def merge_inputs(equation: MutableEquation) -> bool:
+    """Let a loop read an operand once, and return whether it read one twice."""
+    loop, slots = equation.operation, equation.inputs
+    first: dict[tuple[int, int], int] = {}  # (part of the inputs, operand) → number of the input
+    number = []
+    for i, slot in enumerate(slots):
+        part = (i >= loop.consts) + (i >= loop.rows)
+        number.append(i if part == 1 else first.setdefault((part, slot), i))
+    if number == [*range(len(slots))]:
+        return False
+    leaves = [new_leaf(f"x{i}", aval) for i, aval in enumerate(loop.body.input_avals)]
+    kept = [i for i, k in enumerate(number) if i == k]
+    equation.operation = loop.replaced(
+        body=Fragment.of([leaves[i] for i in kept], loop.body.apply([leaves[k] for k in number])),
+        consts=len([i for i in kept if i < loop.consts]),
+        is_linear=(),
+    )
+    equation.inputs = tuple([slots[i] for i in kept])
     return True
 
 

@@ -24,8 +24,10 @@ from tenferro.passes._loop_joins import (
     MutableEquation,
     chain_scans,
     drop_unread,
+    equal_rows,
     join_scans,
     join_whiles,
+    merge_inputs,
     replaced,
 )
 from tenferro.passes._rewriter import needed
@@ -70,8 +72,7 @@ class _Loops:
         self._join()
         self._chain()
         self._drop()
-        for equation in self.equations:
-            self._rewrite_bodies(equation)
+        self._rewrite()
 
     # ---- joining ---------------------------------------------------------------------------------
 
@@ -201,6 +202,23 @@ class _Loops:
         self.equations = kept[::-1]
 
     # ---- bodies ----------------------------------------------------------------------------------
+
+    def _rewrite(self) -> None:
+        """Rewrite bodies, and drop rows that are there twice."""
+        results = {*self.graph.outputs}
+        same: dict[int, int] = {}  # slot of rows → the first slot of equal rows
+        for equation in self.equations:
+            if same:
+                equation.inputs = tuple([same.get(i, i) for i in equation.inputs])
+            if not equation.is_scan:
+                self._rewrite_bodies(equation)
+                continue
+            self.count += merge_inputs(equation)
+            self._rewrite_bodies(equation)
+            same.update(equal_rows(equation, results))
+        if same:
+            self.count += 1
+            self._drop()
 
     def _rewrite_bodies(self, equation: MutableEquation) -> None:
         operation = equation.operation
