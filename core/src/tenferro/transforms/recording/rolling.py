@@ -73,6 +73,9 @@ def with_loops(
     newest = max([key.serial for key in outputs], default=0)
     if newest - start < LEAST_EQUATIONS or not _allowed.get():
         return outputs
+    others = sum([start < key.serial <= newest for key in set(inputs)])  # that no equation made
+    if newest - start - others < LEAST_EQUATIONS:
+        return outputs
     if is_inspected() or is_unrolling():
         return outputs
     if backend is not None and ROLL not in chosen_passes(backend):
