@@ -125,6 +125,12 @@ class Fragment:
         leaves = [new_leaf(f"x{i}", aval) for i, aval in enumerate(self.input_avals)]
         return flatten(leaves, self.apply(leaves), lambda key: key.definition)
 
+    def flattened(self) -> Fragment:
+        """Return ``flat`` as a fragment; to flatten that again would give the same graph."""
+        found = fragment_of_graph(self.flat)
+        found.__dict__.setdefault("flat", self.flat)
+        return found
+
     @cached_property
     def volatile(self) -> bool:
         """True if a derivative of it runs code of the user."""

@@ -62,12 +62,19 @@ class Parts:
         self.sums = {*self._sums()}  # places of what adds to accumulators, which disappear
         self.kind = self._kinds()
         self.core = self._core(Parts._varying)
-        self._spare = self.core - self._core(Parts._varying_if_finite)
+        tests = any([type(node.operation) is IsFinite for node in self.graph.nodes])
+        self._spare = self.core - self._core(Parts._varying_if_finite) if tests else set[int]()
         self.again: set[int] = set()  # places in the core that are computed behind it as well
         self.stacked: list[int] = []
         for slot in self._read_behind():
             self._stack(slot)
         self._cut_behind()
+
+    @property
+    def has_size_between(self) -> bool:
+        """Return True if a value is large for a loop in which something stays, but not for all."""
+        sizes = [self._bytes(slot) for slot in range(len(self.graph.avals))]
+        return any([_FEW_BYTES < size <= FEW_BYTES_OF_ALL for size in sizes])
 
     @property
     def is_whole(self) -> bool:
@@ -304,7 +311,7 @@ class Parts:
 def parts_of(loop: Scan) -> Parts:
     """Return the parts of a loop; larger values leave it if nothing stays."""
     found = Parts(loop, FEW_BYTES_OF_ALL)
-    return found if found.is_whole else Parts(loop)
+    return Parts(loop) if found.has_size_between and not found.is_whole else found
 
 
 def _readers(graph: MaterializedGraph) -> list[list[int]]:

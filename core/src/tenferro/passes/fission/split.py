@@ -57,11 +57,13 @@ def with_split_loops(
             given = [values[i] for i in node.inputs]
             made = None
             loop = node.operation
-            if isinstance(loop, Scan) and how != BY_PRODUCTS:
+            parts = parts_of(loop) if isinstance(loop, Scan) else None
+            if parts is not None and how != BY_PRODUCTS:
                 known = partial(_known, graph, node, bounds)
-                loop = _joined(loop, known, optimize, can, unswitches=unswitches)
-            if isinstance(loop, Scan) and how != CHAINS:
-                made = _split(loop, given, can, by_products=how == BY_PRODUCTS)
+                parts = _joined(parts, known, optimize, can, unswitches=unswitches)
+                loop = parts.loop
+            if parts is not None and how != CHAINS:
+                made = _split(parts, given, can, by_products=how == BY_PRODUCTS)
             if made is None and loop is not node.operation:
                 made = derive(loop, given)
             count += made is not None
@@ -88,18 +90,18 @@ def _known(
 
 
 def _joined(
-    loop: Scan,
+    parts: Parts,
     known: Callable[[], Known],
     optimize: Callable[[Fragment], Fragment],
     can: Callable[[type], bool],
     *,
     unswitches: bool,
-) -> Scan:
-    """Return the loop with one product for each chain, or the loop itself if it has none."""
-    found = with_short_chains(parts_of(loop), known, chooses=unswitches)
+) -> Parts:
+    """Return the parts of the loop with one product for each chain; if it has none, as given."""
+    found = with_short_chains(parts, known, chooses=unswitches)
     if found is None or not all([can(type(node[0])) for node in found.body.flat.nodes]):
-        return loop
-    return found.replaced(body=optimize(found.body))
+        return parts
+    return parts_of(found.replaced(body=optimize(found.body)))
 
 
 def at_once(loop: Scan, operands: Sequence[ValueKey]) -> Sequence[ValueKey] | None:
@@ -125,16 +127,16 @@ def _largest_shared(keys: Sequence[ValueKey]) -> int:
 
 
 def _split(
-    loop: Scan,
+    parts: Parts,
     operands: Sequence[ValueKey],
     can: Callable[[type], bool],
     *,
     by_products: bool,
 ) -> Sequence[ValueKey] | None:
     """Return the results of a loop, or ``None`` if it stays as it is."""
+    loop = parts.loop
     if loop.length < 2 or loop.offload is not None or has_effects(loop):
         return None
-    parts = parts_of(loop)
     if not parts.is_worthwhile(by_products=by_products):
         return None
     found = _Split(parts, operands).results()

@@ -18,7 +18,6 @@ from tenferro.computegraph import (
     Fragment,
     MaterializedGraph,
     MaterializedNode,
-    fragment_of_graph,
 )
 from tenferro.passes._loop_joins import (
     MutableEquation,
@@ -61,11 +60,11 @@ class _Loops:
         """Join, chain, then drop, then rewrite bodies."""
         for equation in self.equations:
             if equation.is_scan:  # derivatives are taken: rules of the user have done their part
-                flat = fragment_of_graph(equation.operation.body.flat)
+                flat = equation.operation.body.flattened()
                 equation.operation = equation.operation.replaced(body=flat)
             elif equation.is_while:
                 parts = {
-                    name: fragment_of_graph(getattr(equation.operation, name).flat)
+                    name: getattr(equation.operation, name).flattened()
                     for name in ("condition", "body")
                 }
                 equation.operation = replaced(equation.operation, **parts)
