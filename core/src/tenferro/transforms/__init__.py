@@ -1,8 +1,9 @@
 """Transforms of functions: derivatives in both modes, ``jit``, and looking at graphs.
 
-Read in this order: ``recording/record``, ``recording/run_or_record``, ``derivatives/grad``,
-``derivatives/jvp``, ``compilation/jit``, ``batching/batch``, ``batching/vmap``,
-``derivatives/jacobian``, ``derivatives/hessian``, ``control/body``, ``control/scan``,
+Read in this order: ``recording/loans``, ``recording/arguments``, ``recording/record``,
+``recording/run_or_record``, ``derivatives/grad``, ``derivatives/jvp``, ``compilation/jit``,
+``batching/batch``, ``batching/vmap``, ``derivatives/blocks``, ``derivatives/jacobian``,
+``derivatives/hessian``, ``control/body``, ``control/scan``,
 ``contractions/expression``,
 ``inspection/look``, ``inspection/explain``, ``checking/gauge``, ``checking/check``,
 ``custom_rules/call``, ``inspection/debug_nans``. A file is loaded when one of its names is asked

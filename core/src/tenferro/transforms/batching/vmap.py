@@ -25,16 +25,9 @@ from tenferro.transforms.batching.batch import batch
 from tenferro.transforms.errors import BatchAxisError, check_function
 from tenferro.transforms.pickled import derived
 from tenferro.transforms.recording import tree as _tree
+from tenferro.transforms.recording.arguments import Name, has_dtype, make_known, parameter_names
 from tenferro.transforms.recording.effects import collecting, perform
-from tenferro.transforms.recording.record import (
-    Loans,
-    Name,
-    has_dtype,
-    make_known,
-    other,
-    parameter_names,
-    remembered_leaf,
-)
+from tenferro.transforms.recording.loans import Loans, other, remembered_leaf
 from tenferro.transforms.recording.run_or_record import key_of, run_or_record
 
 _SCALARS = frozenset(SCALARS)

@@ -21,7 +21,8 @@ from tenferro.primitives._source import source_text, stack_level
 from tenferro.primitives.linalg._turns import SEEDS, in_another_gauge, is_free
 from tenferro.transforms.derivatives.jvp import jvp
 from tenferro.transforms.errors import GaugeWarning
-from tenferro.transforms.recording.record import Loans, record
+from tenferro.transforms.recording.loans import Loans
+from tenferro.transforms.recording.record import record
 from tenferro.transforms.recording.run_or_record import history, key_of
 
 _TOLERANCE = {"float64": 1e-6, "float32": 5e-3}

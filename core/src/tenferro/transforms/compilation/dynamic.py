@@ -47,8 +47,8 @@ from tenferro.transforms.compilation.traced import (
     is_known,
 )
 from tenferro.transforms.recording import tree as _tree
+from tenferro.transforms.recording.arguments import Name
 from tenferro.transforms.recording.effects import collecting
-from tenferro.transforms.recording.record import Name
 from tenferro.transforms.recording.rolling import rolling
 from tenferro.transforms.recording.run_or_record import deliver, key_of
 from tenferro.transforms.recording.unrolled import is_unrolling

@@ -67,7 +67,7 @@ from tenferro.transforms.pickled import PickledByName, check_picklable, named_af
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.decisions import collected_decisions
 from tenferro.transforms.recording.effects import WithoutEffects, collecting
-from tenferro.transforms.recording.record import Loans
+from tenferro.transforms.recording.loans import Loans
 from tenferro.transforms.recording.rolling import rolling
 from tenferro.transforms.recording.run_or_record import deliver, key_of, pending
 from tenferro.transforms.recording.unrolled import is_unrolling

@@ -21,7 +21,7 @@ from tenferro.primitives._errors import ShardingError
 from tenferro.primitives._mesh import check_fits, spec_error
 from tenferro.transforms.compilation.signature import Call
 from tenferro.transforms.recording import tree as _tree
-from tenferro.transforms.recording.record import parameter_names
+from tenferro.transforms.recording.arguments import parameter_names
 from tenferro.transforms.sharding.prefixes import Specs, specs_of
 
 #: The mesh for which a function is being recorded.

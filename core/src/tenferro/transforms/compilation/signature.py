@@ -17,7 +17,7 @@ from tenferro.arrays.handle.weak import class_of
 from tenferro.computegraph._canonical import canonical
 from tenferro.primitives._aval import Aval
 from tenferro.transforms.recording import tree as _tree
-from tenferro.transforms.recording.record import parameter_names
+from tenferro.transforms.recording.arguments import parameter_names
 
 
 class Call(NamedTuple):

@@ -23,9 +23,9 @@ from tenferro.computegraph import (
 )
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import Trace, pinned_leaf
+from tenferro.transforms.recording.arguments import Name
 from tenferro.transforms.recording.decisions import note_decision
 from tenferro.transforms.recording.effects import perform
-from tenferro.transforms.recording.record import Name
 from tenferro.transforms.recording.run_or_record import history
 
 if TYPE_CHECKING:

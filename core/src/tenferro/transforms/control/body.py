@@ -36,14 +36,9 @@ from tenferro.primitives.reduction import reduce_or
 from tenferro.tidu import Trace, flow_of, in_rule, is_pin, pinned_leaf
 from tenferro.transforms.errors import BodyError
 from tenferro.transforms.recording import tree as _tree
+from tenferro.transforms.recording.arguments import Name, has_dtype, make_known
 from tenferro.transforms.recording.effects import collecting
-from tenferro.transforms.recording.record import (
-    Name,
-    has_dtype,
-    make_known,
-    nested_body,
-    remembered_leaf,
-)
+from tenferro.transforms.recording.loans import nested_body, remembered_leaf
 from tenferro.transforms.recording.run_or_record import deliver, pending, run_or_record
 
 _SCALARS = frozenset(SCALARS)

@@ -20,7 +20,7 @@ from tenferro.transforms.control.body import Leaf, closed, fits, held, record_bo
 from tenferro.transforms.custom_rules.checks import is_constant_zero
 from tenferro.transforms.errors import BodyError
 from tenferro.transforms.recording import tree as _tree
-from tenferro.transforms.recording.record import Name
+from tenferro.transforms.recording.arguments import Name
 
 
 class ClosedFunction:

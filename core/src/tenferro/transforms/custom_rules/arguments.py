@@ -13,7 +13,7 @@ from tenferro.arrays import Array, as_array
 from tenferro.arrays.handle.convert import is_operand
 from tenferro.computegraph import canonical
 from tenferro.transforms.recording import tree as _tree
-from tenferro.transforms.recording.record import has_dtype
+from tenferro.transforms.recording.arguments import has_dtype
 
 
 class ComparedByContent:

@@ -16,7 +16,7 @@ from tenferro.primitives import Handle
 from tenferro.primitives._primitive import in_front
 from tenferro.tidu import NotLinearError, Trace, pinned_leaf
 from tenferro.transforms.batching.batch import batch
-from tenferro.transforms.recording.record import Name
+from tenferro.transforms.recording.arguments import Name
 
 Mask = tuple[bool, ...]
 

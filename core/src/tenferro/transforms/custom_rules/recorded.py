@@ -22,8 +22,8 @@ from tenferro.arrays.handle.weak import WeakName, is_weak
 from tenferro.computegraph import Definition, ValueKey, derive_again, postorder
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import Trace, pin, pinned_leaf
+from tenferro.transforms.recording.arguments import Name
 from tenferro.transforms.recording.effects import collecting
-from tenferro.transforms.recording.record import Name
 
 _MAX_DEPTH = 4  # of rules that call functions with rules of their own, each recorded inside another
 

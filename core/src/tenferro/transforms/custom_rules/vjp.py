@@ -43,7 +43,7 @@ from tenferro.transforms.custom_rules.operation import Custom, Tangents, plain_a
 from tenferro.transforms.custom_rules.recorded import RecordedRule, Stage
 from tenferro.transforms.custom_rules.stopped import Inside
 from tenferro.transforms.recording import tree as _tree
-from tenferro.transforms.recording.record import Name
+from tenferro.transforms.recording.arguments import Name
 
 
 class custom_vjp(CustomFunction):

@@ -27,7 +27,8 @@ from tenferro.tidu import Value
 from tenferro.transforms.derivatives.grad import check_differentiable
 from tenferro.transforms.errors import TangentMismatchError
 from tenferro.transforms.recording import tree as _tree
-from tenferro.transforms.recording.record import Loans, Name, make_known
+from tenferro.transforms.recording.arguments import Name, make_known
+from tenferro.transforms.recording.loans import Loans
 
 _SCALARS = frozenset(SCALARS)
 

@@ -26,7 +26,8 @@ from tenferro.transforms.errors import (
 from tenferro.transforms.pickled import derived
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.argnums import Argnames, Argnums, Chosen, choose
-from tenferro.transforms.recording.record import Loans, Recording, record
+from tenferro.transforms.recording.loans import Loans
+from tenferro.transforms.recording.record import Recording, record
 from tenferro.transforms.recording.run_or_record import key_of, run_or_record
 
 

@@ -27,7 +27,8 @@ from tenferro.transforms.derivatives.jvp import computed_jvp, tangent_keys
 from tenferro.transforms.errors import check_function
 from tenferro.transforms.pickled import derived
 from tenferro.transforms.recording import tree as _tree
-from tenferro.transforms.recording.record import Loans, record
+from tenferro.transforms.recording.loans import Loans
+from tenferro.transforms.recording.record import record
 from tenferro.transforms.recording.run_or_record import run_or_record
 
 

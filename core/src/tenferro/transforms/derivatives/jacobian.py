@@ -24,8 +24,9 @@ from tenferro.transforms.patterns.choices import check_choices
 from tenferro.transforms.pickled import derived
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.argnums import Argnames, Argnums, choose
+from tenferro.transforms.recording.loans import Loans
 from tenferro.transforms.recording.positions import Reads
-from tenferro.transforms.recording.record import Loans, Recording, record
+from tenferro.transforms.recording.record import Recording, record
 from tenferro.transforms.recording.run_or_record import key_of
 
 MODES = ("forward", "reverse", "mixed", "auto")

@@ -22,7 +22,8 @@ from tenferro.transforms.derivatives.directions import (
 )
 from tenferro.transforms.errors import check_function
 from tenferro.transforms.recording import tree as _tree
-from tenferro.transforms.recording.record import Loans, Recording, record
+from tenferro.transforms.recording.loans import Loans
+from tenferro.transforms.recording.record import Recording, record
 from tenferro.transforms.recording.run_or_record import (
     emitted_again,
     key_of,

@@ -28,7 +28,8 @@ from tenferro.transforms.derivatives.partial_transpose import PartialTranspose, 
 from tenferro.transforms.derivatives.pullback import Swept, sweep_once
 from tenferro.transforms.errors import check_function
 from tenferro.transforms.recording import tree as _tree
-from tenferro.transforms.recording.record import Loans, Recording, record
+from tenferro.transforms.recording.loans import Loans
+from tenferro.transforms.recording.record import Recording, record
 from tenferro.transforms.recording.rolling import with_loops
 from tenferro.transforms.recording.run_or_record import as_user, key_of, pending
 

@@ -19,7 +19,7 @@ from tenferro.primitives._boundary import bounded
 from tenferro.tidu import Linearization, MixedFlowError
 from tenferro.transforms.derivatives.directions import flow_key, mismatch
 from tenferro.transforms.recording import tree as _tree
-from tenferro.transforms.recording.record import Loans
+from tenferro.transforms.recording.loans import Loans
 
 if TYPE_CHECKING:
     from tenferro.transforms.derivatives.linear_map import Linearized

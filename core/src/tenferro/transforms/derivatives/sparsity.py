@@ -19,8 +19,9 @@ from tenferro.transforms.errors import check_function
 from tenferro.transforms.patterns.sparse_results import matrices
 from tenferro.transforms.pickled import derived
 from tenferro.transforms.recording.argnums import Argnames, Argnums, choose
+from tenferro.transforms.recording.loans import Loans
 from tenferro.transforms.recording.positions import Reads
-from tenferro.transforms.recording.record import Loans, record
+from tenferro.transforms.recording.record import record
 from tenferro.transforms.recording.run_or_record import deliver, history, key_of
 
 

@@ -13,7 +13,7 @@ from tenferro.primitives._aval import Aval
 from tenferro.tidu import Trace, pinned_leaf
 from tenferro.transforms.errors import check_function
 from tenferro.transforms.recording import tree as _tree
-from tenferro.transforms.recording.record import Name, has_dtype, parameter_names
+from tenferro.transforms.recording.arguments import Name, has_dtype, parameter_names
 
 _SCALARS = frozenset(SCALARS)
 

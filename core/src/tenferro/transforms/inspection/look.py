@@ -25,7 +25,8 @@ from tenferro.primitives import ArgumentTypeError
 from tenferro.primitives._source import source_text
 from tenferro.tidu import FlowNames, naming_flows
 from tenferro.transforms.errors import GraphTooLargeError, check_function
-from tenferro.transforms.recording.record import Loans, record
+from tenferro.transforms.recording.loans import Loans
+from tenferro.transforms.recording.record import record
 from tenferro.transforms.recording.run_or_record import history, key_of
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Choice of the differentiated arguments: ``argnums`` by position, ``argnames`` by name.
 
-A named argument is found however it is passed. Read next: ``recording/record.py``.
+A named argument is found however it is passed. Read next: ``recording/arguments.py``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line
 from tenferro.transforms.errors import ArgumentNumberError
-from tenferro.transforms.recording.record import parameter_names
+from tenferro.transforms.recording.arguments import parameter_names
 
 Argnums = int | Sequence[int]
 Argnames = str | Sequence[str] | None
