@@ -44,13 +44,18 @@ def test_nan_wins_extremes(check, name, shape):
 
 
 LARGE = [
-    *[(shape, dtype) for shape in [(80, 70), (700, 8), (5000,), (70, 0)] for dtype in REALS],
-    ((1, 33_000), "float64"),  # a longer row than is made of a number: slow in tiles of one element
+    *[
+        (name, shape, dtype)
+        for name in ("maximum", "minimum")
+        for shape in [(80, 70), (700, 8), (5000,), (70, 0)]
+        for dtype in REALS
+    ],
+    # a longer row than is made of a number: slow in tiles of one element, and the same for both
+    ("maximum", (1, 33_000), "float64"),
 ]
 
 
-@pytest.mark.parametrize("shape, dtype", LARGE)
-@pytest.mark.parametrize("name", ["maximum", "minimum"])
+@pytest.mark.parametrize("name, shape, dtype", LARGE)
 def test_the_largest_of_a_large_array_and_a_number(check, name, dtype, shape):
     x = np.random.default_rng(0).integers(-3, 4, shape).astype(dtype)
     if dtype != "int32" and x.size:

@@ -97,8 +97,8 @@ def _between_ends(given: Samples, ends: list[Any]) -> Array:
         ends = [(1, given.slopes[0]) if end == "not-a-knot" else end for end in ends]
     h, m = given.widths, given.slopes
     first = _end(given, ends[0], h, m, given.y[1] - given.y[0], 1)
-    turned = h[::-1], m[::-1]
-    last = _end(given, ends[1], *turned, given.y[-1] - given.y[-2], -1)
+    reversed_knots = h[::-1], m[::-1]
+    last = _end(given, ends[1], *reversed_knots, given.y[-1] - given.y[-2], -1)
     widths = h.reshape(-1)
     right = concatenate([first[2], _right(given), last[2]])
     diagonals = [

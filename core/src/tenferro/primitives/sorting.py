@@ -136,10 +136,10 @@ class TopK(Mixed):
         order.
         """
         positions = iota(x.shape, self.axis, self.dtype)
-        turned = [reverse(each, (self.axis,)) for each in (x, positions)]
+        reversed_inputs = [reverse(each, (self.axis,)) for each in (x, positions)]
         start, limit = [0] * x.ndim, list(x.shape)
         start[self.axis] = x.shape[self.axis] - self.k
-        ordered = sort(turned, self.axis)
+        ordered = sort(reversed_inputs, self.axis)
         values, places = (reverse(slice(y, start, limit), (self.axis,)) for y in ordered)
         return values, places
 

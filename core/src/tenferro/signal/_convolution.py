@@ -74,8 +74,8 @@ def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> A
     array([3, 5])
     """
     a, b = _pair("correlate", in1, in2)
-    turned = flip(conj(b) if b.dtype.is_complex else b)
-    return convolve(a, turned, mode, method)
+    flipped = flip(conj(b) if b.dtype.is_complex else b)
+    return convolve(a, flipped, mode, method)
 
 
 def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Array:

@@ -3,7 +3,7 @@
 A transform without ``jit`` runs the user's function at each call. From the second call on it gives
 the function the same leaves, with other operands, and the values that operations made of them are
 kept. An operation on kept values then is a look-up: by its name, its operands and its numbers. A
-look-up that finds nothing records as ever, and what it records is found the next time, so that
+look-up that finds nothing records the value, and what it records is found the next time, so that
 another path through the function costs no more than it did.
 
 A transform that the function applies to such values gets the same pins, or placeholders of

@@ -125,10 +125,10 @@ class SparsePattern:
         columns = array(self.columns.typecode, [rows[i] for i in order])
         ends = [self.columns[i] for i in order]
         starts = [bisect_left(ends, row) for row in range(self.shape[1] + 1)]
-        turned = SparsePattern(
+        transposed = SparsePattern(
             columns, starts, self.shape[::-1], owner=self.owner, of_numpy=self.of_numpy
         )
-        return turned, order
+        return transposed, order
 
     def matrix(self, entries: Any) -> Any:
         """Return a matrix of these entries, an operand, of the kind that its backend makes.

@@ -2,7 +2,7 @@
 
 The function is recorded on arrays that stand for one example; the recorded graph is then batched
 by one rule per primitive, so nothing runs in a loop. Values of an example are unknown while it is
-recorded; what the function closes over is known as ever. Read next: ``derivatives/jacobian.py``.
+recorded; values that the function closes over stay known. Read next: ``derivatives/jacobian.py``.
 """
 
 from __future__ import annotations

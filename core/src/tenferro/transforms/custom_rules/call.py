@@ -3,7 +3,7 @@
 The function itself is recorded like any other, on arguments through which no derivative flows, so
 it may look at values and call what has no derivative. Operations around its results carry the rule
 (``custom_rules/jvp.py``, ``custom_rules/vjp.py``, ``custom_rules/linear.py``). What the function
-closes over is differentiated as ever. Read next: ``arguments.py``, ``stopped.py``, ``checks.py``.
+closes over is differentiated too. Read next: ``arguments.py``, ``stopped.py``, ``checks.py``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Values inside the function that has a rule: no derivative flows through its arguments.
 
-The history of what the function closes over is kept, since it is differentiated as ever. Read next:
+The history of what the function closes over is kept, since it is differentiated too. Read next:
 ``checks.py``.
 """
 

@@ -112,8 +112,10 @@ def move_reverse(op: Reverse, operands: Operands, avals: Sequence[Aval], result:
     """Return the sets in reverse order along the reversed axes."""
     bits = only(operands)
     steps = along(result.shape, strides_of(result.shape))
-    turned = [[*reversed(s)] if axis in op.dimensions else s for axis, s in enumerate(steps)]
-    return [bits[i] for i in places(turned)]
+    reversed_steps = [
+        [*reversed(s)] if axis in op.dimensions else s for axis, s in enumerate(steps)
+    ]
+    return [bits[i] for i in places(reversed_steps)]
 
 
 def move_pad(op: Pad, operands: Operands, avals: Sequence[Aval], result: Aval) -> Bits:

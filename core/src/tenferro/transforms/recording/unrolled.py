@@ -27,7 +27,7 @@ class unrolled:
     ``switch`` look at their condition, and call what it chooses; where the condition differs
     between examples (``vmap``) they stay as they are. A function under ``jit`` is called, not
     traced. An error in a body has a note that names the loop and the step. ``grad`` and the other
-    derivatives work as ever. It applies to the current thread or task.
+    derivatives give the same results. It applies to the current thread or task.
 
     >>> import numpy as np
     >>> import tenferro as tn

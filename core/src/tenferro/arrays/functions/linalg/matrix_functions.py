@@ -85,8 +85,8 @@ def cosm(A: Any) -> Array:
     array([[1.]])
     """
     found = matrices(A)
-    turned = expm(found * 1j)
-    return (turned + expm(found * -1j)) * 0.5 if found.dtype.is_complex else real(turned)
+    exponential = expm(found * 1j)
+    return (exponential + expm(found * -1j)) * 0.5 if found.dtype.is_complex else real(exponential)
 
 
 def sinm(A: Any) -> Array:
@@ -97,10 +97,10 @@ def sinm(A: Any) -> Array:
     array([[0.]])
     """
     found = matrices(A)
-    turned = expm(found * 1j)
+    exponential = expm(found * 1j)
     if found.dtype.is_complex:
-        return (turned - expm(found * -1j)) * -0.5j
-    return real(turned * -1j)
+        return (exponential - expm(found * -1j)) * -0.5j
+    return real(exponential * -1j)
 
 
 def tanm(A: Any) -> Array:

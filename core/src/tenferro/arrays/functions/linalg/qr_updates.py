@@ -122,8 +122,8 @@ def qr_update(
     q, r, left, right = (cast(x, dtype) for x in (q, r, left, right))
     if q.shape[-1] < q.shape[-2]:
         return QRResult(*qr(matmul(q, r) + matmul(left, _adjoint(right))))
-    turned, triangle = qr(r + matmul(matmul(_adjoint(q), left), _adjoint(right)), "complete")
-    return QRResult(matmul(q, turned), triangle)
+    rotation, triangle = qr(r + matmul(matmul(_adjoint(q), left), _adjoint(right)), "complete")
+    return QRResult(matmul(q, rotation), triangle)
 
 
 # ---- columns -------------------------------------------------------------------------------------
@@ -173,8 +173,8 @@ def _reflected(q: Array, inside: Array, start: int) -> tuple[Array, Array]:
 
 def _triangular_from(q: Array, whole: Array, k: int, stop: int, mode: str = "reduced") -> QRResult:
     """Decompose the block of rows k … stop, behind column k; rows from ``stop`` on are zero."""
-    turned, triangle = qr(whole[..., k:stop, k:], mode)
-    parts = [q[..., :k], matmul(q[..., k:stop], turned)]
+    rotation, triangle = qr(whole[..., k:stop, k:], mode)
+    parts = [q[..., :k], matmul(q[..., k:stop], rotation)]
     if q.shape[-1] == q.shape[-2] and stop < q.shape[-1]:
         parts.append(q[..., stop:])
     basis = concatenate(parts, axis=-1)
@@ -200,9 +200,9 @@ def _without_columns(q: Array, r: Array, k: int, stop: int) -> QRResult:
 
 def _with_rows(q: Array, r: Array, new: Array, k: int) -> QRResult:
     m, c = q.shape[-2:]
-    turned, triangle = qr(concatenate([r, new], axis=-2), "complete" if c == m else "reduced")
-    old = matmul(q, turned[..., :c, :])
-    parts = [old[..., :k, :], turned[..., c:, :], old[..., k:, :]]
+    rotation, triangle = qr(concatenate([r, new], axis=-2), "complete" if c == m else "reduced")
+    old = matmul(q, rotation[..., :c, :])
+    parts = [old[..., :k, :], rotation[..., c:, :], old[..., k:, :]]
     return QRResult(concatenate(parts, axis=-2), triangle)
 
 

@@ -49,8 +49,8 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Array:
 
 def _adjoint(x: Array) -> Array:
     """xᴴ."""
-    turned = matrix_transpose(x)
-    return conj(turned) if x.dtype.is_complex else turned
+    transposed = matrix_transpose(x)
+    return conj(transposed) if x.dtype.is_complex else transposed
 
 
 def cho_factor(

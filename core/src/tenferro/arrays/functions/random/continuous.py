@@ -179,9 +179,9 @@ def truncated_normal(
     size, kind, ends = prepared("truncated_normal", shape, dtype, lower, upper)
     uniform_ = abs(signed(key, size, kind, "truncated_normal"))
     low, high = (cast(stretch(x, size), wide(kind)) for x in ends)
-    turned = low > 0
-    first, last = where(turned, -high, low), where(turned, -low, high)
+    mirrored = low > 0
+    first, last = where(mirrored, -high, low), where(mirrored, -low, high)
     from_, to = ndtr(first), ndtr(last)
     x = ndtri(from_ + uniform_ * (to - from_))
     x = where(to > 0, clip(x, first, last), last)
-    return cast(where(turned, -x, x), kind)
+    return cast(where(mirrored, -x, x), kind)

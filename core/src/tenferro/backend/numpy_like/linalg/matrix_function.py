@@ -159,8 +159,8 @@ def sqrtm(xp: Any, loop: Loop, x: Any) -> Any:
     if not xp.iscomplexobj(array_of(x)):
         return root
     lost = xp.isnan(norm(xp, root))[..., None, None]
-    turned = select(xp, lost, x * complex(cos(_TURN), -sin(_TURN)), identity(xp, x))
-    other = _iterated_root(xp, loop, turned) * complex(cos(_TURN / 2), sin(_TURN / 2))
+    rotated = select(xp, lost, x * complex(cos(_TURN), -sin(_TURN)), identity(xp, x))
+    other = _iterated_root(xp, loop, rotated) * complex(cos(_TURN / 2), sin(_TURN / 2))
     return select(xp, lost, other, root)
 
 
