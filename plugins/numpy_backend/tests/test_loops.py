@@ -339,3 +339,13 @@ def test_a_step_that_raises_leaves_loops_of_other_lengths_alone(count):
     rows = np.full(count + 5, 0.25)
     found = tn.jit(lambda c, xs: tn.scan(body, c, xs))(2.0, rows)
     assert_equal(found, unrolled(body, np.float64(2.0), rows))
+
+
+def test_the_source_of_a_loop_that_is_chosen():
+    """Factors that may overflow are selected in branch 0, and multiplied at once in branch 1"""
+    step = lambda c, r: (c * r[0] * r[1], None)  # noqa: E731
+    total = lambda x, rows: np.sum(tn.scan(step, x, rows)[0])  # noqa: E731
+    text = tn.jit(tn.grad(total), backend="numpy").explain(np.ones(3), np.ones((20, 2, 3)))
+    assert "<Choice of 2 branches>" in text
+    assert "branch 1: <Loop of 20 steps of {1 equation}>" in text
+    assert "branch 0: <Loop of 20 steps of {4 equations}>" in text

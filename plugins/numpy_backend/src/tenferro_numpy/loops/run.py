@@ -202,10 +202,23 @@ class Choice:
     def __call__(self, index: Any, *operands: Any) -> Any:
         """Run one branch; a single result is not in a tuple."""
         number = branch_of(index, len(self.op.branches))
+        return _single(self._body(number).prepared(1)(*operands))
+
+    def _body(self, number: int) -> Body:
         body = self.branches.get(number)
         if body is None:
             body = self.branches[number] = Body(self.op.branches[number], self.context)
-        return _single(body.prepared(1)(*operands))
+        return body
+
+    def described(self) -> str:
+        """Return the source of the loops in each branch."""
+        texts = [f"{self!r}\n"]
+        for number in range(len(self.op.branches)):
+            lines = self._body(number).plan.lines
+            parts = [line.expression.bound[0] for line in lines if line.expression.bound]
+            loops = [part.described() for part in parts if hasattr(part, "described")]
+            texts += [f"branch {number}: {text}" for text in loops]
+        return "\n".join(texts)
 
     def __repr__(self) -> str:
         return f"<Choice of {len(self.op.branches)} branches>"
