@@ -37,6 +37,8 @@ STEPS = {
     "a result is an operand": Step(lambda c, r: (c + r, (r, c + 2.0))),
     "the carry stays": Step(lambda c, r: (c, c * r)),
     "the carry becomes a number": Step(lambda c, r: (0.0 * c + r, c)),
+    "the carry becomes a constant": Step(lambda c, r: (np.ones_like(c), np.sin(c) * r + c)),
+    "the carry becomes an operand": Step(lambda s, r: ((s[1], s[1]), s[0] * r + s[1]), 2),
     "carries change places": Step(lambda s, r: ((s[1], s[0]), s[0] * r), 2),
     "a carry follows another": Step(lambda s, r: ((s[1], s[0] + r * s[1]), s[0]), 2),
     "a wave": Step(lambda s, r: ((s[1], 2.0 * s[1] - s[0] + r * np.sin(s[1])), s[1]), 2),
@@ -77,6 +79,14 @@ def test_an_update_of_the_carry(width):
     x = np.arange(width, dtype=float)
     beside(lambda scan, c: scan(lambda c, r: (c.at[0].set(c[-1] * r), c[1]), c, ROWS), x)
     beside(lambda scan, c: scan(lambda c, r: (c.at[0].set(c[-1] * r), c[:2]), c, ROWS), x)
+
+
+def test_a_carry_that_becomes_what_all_steps_read():
+    """The result is its own array"""
+    x, w = np.ones((2, 3))
+    beside(lambda scan, c, w: scan(lambda c, r: (w, c * r), c, ROWS), x, w)
+    found = tn.jit(lambda c, w: tn.scan(lambda c, r: (w, c * r), c, ROWS)[0], backend="numpy")(x, w)
+    assert not np.shares_memory(found, w)
 
 
 def test_views_of_what_a_step_made():

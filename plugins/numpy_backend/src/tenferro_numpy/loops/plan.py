@@ -183,6 +183,7 @@ class _Places:
         if self.is_plain:
             self.fixed.update(carries)
         self.fixed.update([slot for slot in carries if update[slot] in self.taken])
+        self.fixed.update([made for made in update.values() if self._is_the_same(made)])
         while True:  # what is renamed to such a carry is one
             more = {slot for slot in carries if update[slot] in self.fixed} - self.fixed
             if not more:
@@ -202,6 +203,12 @@ class _Places:
         buffers = [slot for slot in spare.values() if slot in read]
         found = self._moved(memory, rows, carries, update, [*given, *buffers], buffers)
         return found._replace(before=before)
+
+    def _is_the_same(self, slot: int) -> bool:
+        """Return True for a value that is the same array in all steps."""
+        planner = self.planner
+        is_const = slot < planner.roles.consts or slot in planner.literals
+        return is_const and bool(self.avals[slot].shape)
 
     def _moved(
         self, memory: Memory, rows: tuple[Row, ...], carries: Sequence[int],
