@@ -1,8 +1,9 @@
 """W11: a fresh process imports its library, differentiates a small function once, and ends.
 
 Wall and CPU seconds of whole processes, the contestants taking turns; bytecode is kept, the first
-turn fills the caches. Gradients are compared before a time counts. What importing tenferro adds to
-the bare interpreter is a figure of its own.
+turn fills the caches. "Kept" also finds its program on disk (`keep_programs`). Gradients are
+compared before a time counts. What importing tenferro adds to the bare interpreter is a figure of
+its own.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ def jitted(program: str, library: str, options: str = "") -> str:
 PROGRAMS = {
     "numpy": ("", HAND),
     "tenferro": ("", OURS.format("tn.grad")),
+    "tenferro, kept": ("", OURS.format("tn.grad")),
     "tenferro, jit": ("", jitted(OURS, "tn")),
     "tenferro xla": ("xla", jitted(OURS, "tn", ", backend='xla'")),
     "autograd": ("autograd", AUTOGRAD),
@@ -81,11 +83,15 @@ W = Workload(
 )
 
 
-def run_once(program: str, bytecode: str) -> tuple[float, float, str]:
-    """Wall seconds, CPU seconds and output of one process, whose bytecode is kept in a folder."""
+def run_once(program: str, bytecode: str, programs: str = "") -> tuple[float, float, str]:
+    """Wall seconds, CPU seconds and output of one process.
+
+    Its bytecode, and its programs if ``programs`` names a folder, are kept for the next one.
+    """
     start = time.perf_counter()
     command = [sys.executable, "-c", program]
     kept = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": bytecode}
+    kept["TENFERRO_PROGRAMS"] = programs
     process = subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **kept})
     assert process.stdout is not None
     text = process.stdout.read().decode().strip()
@@ -104,12 +110,13 @@ def measured(repeats: int, peers: tuple[str, ...]) -> dict[str, dict[str, list[f
         if not peer or (peer in peers and installed(peer))
     }
     times: dict[str, dict[str, list[float]]] = {n: {WALL: [], "CPU": []} for n in wanted}
-    with tempfile.TemporaryDirectory() as bytecode:
-        printed = {name: run_once(program, bytecode)[2] for name, program in wanted.items()}
+    with tempfile.TemporaryDirectory() as bytecode, tempfile.TemporaryDirectory() as folder:
+        programs = {name: folder if name.endswith(", kept") else "" for name in wanted}
+        printed = {n: run_once(text, bytecode, programs[n])[2] for n, text in wanted.items()}
         agree({name: float(text) for name, text in printed.items() if text})
         for _ in range(repeats):
             for name, program in wanted.items():
-                wall, cpu, _ = run_once(program, bytecode)
+                wall, cpu, _ = run_once(program, bytecode, programs[name])
                 times[name][WALL].append(wall)
                 times[name]["CPU"].append(cpu)
     return times

@@ -38,9 +38,10 @@ def run(
     options: Options,
     limit: float | None = None,
     bytecode: str | None = None,
+    programs: str = "",
 ) -> dict[str, Any]:
-    """The answer of a fresh process to a request; it may keep its bytecode in a folder."""
-    found = variables(options)
+    """The answer of a fresh process to a request; it may keep bytecode and programs in folders."""
+    found = {**variables(options), "TENFERRO_PROGRAMS": programs}
     if bytecode:
         found.update(PYTHONDONTWRITEBYTECODE="", PYTHONPYCACHEPREFIX=bytecode)
     with tempfile.TemporaryDirectory() as folder:

@@ -8,7 +8,7 @@ that can do better overrides ``compile``. Read next: ``algebra.py``, the smalles
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from importlib import import_module
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -70,6 +70,15 @@ class Executable(ABC):
         """Return the bytes of temporaries and results, where a compiler says so; else None."""
         return None
 
+    def kept(self) -> tuple[Callable[..., Executable], tuple[Any, ...]] | None:
+        """Return a function and arguments that make the program again in another process.
+
+        Its backend and that one's table of lowerings may be among the arguments, and functions of
+        tenferro and of plugins, but no memory that a run writes to. ``None`` if it cannot be made
+        again so.
+        """
+        return None
+
     def explain(self) -> str:
         """Say how the program is run, for a reader."""
         return repr(self)
@@ -94,6 +103,7 @@ class Backend(ABC):
     provider: str = ""
     lowerings: LoweringTable
     sharding: ShardedArrays | None = None  # of a backend with the feature `sharding`
+    keeps_programs: ClassVar[bool] = False  # its executables have `kept`
 
     @abstractmethod
     def asoperand(self, value: Any, aval: Aval) -> Any:
@@ -164,6 +174,23 @@ class Backend(ABC):
         Copies it; override it to return the operand itself where nothing can write to it.
         """
         return copied(operand)
+
+    def decides(self) -> tuple[Hashable, ...]:
+        """Return what its programs depend on besides source, options and the type of the machine.
+
+        For instance versions of libraries and sizes of caches: a program that is kept for other
+        processes is found only where all of this is the same.
+        """
+        return ()
+
+    def kept_value(self, value: Any) -> Any:
+        """Return a function and arguments that make a value again which a kept program binds.
+
+        ``NotImplemented`` leaves it to ``pickle``.
+
+        Raises ValueError: if it cannot be made again, or holds what a run has written.
+        """
+        return NotImplemented
 
     def synchronize(self) -> None:
         """Wait until everything that was started has finished."""

@@ -175,11 +175,14 @@ def schedule(nodes: Sequence[MaterializedNode], outputs: Sequence[int]) -> list[
 
 def from_instructions(
     names: Sequence[str],
-    rows: Sequence[tuple[Operation, tuple[int, ...], tuple[int, ...], OperationRole]],
+    rows: Sequence[tuple[Any, ...]],
     outputs: Sequence[int],
     avals: Sequence[Any],
 ) -> CompiledProgram:
-    """Assemble a program from its parts; frees and structure follow from them."""
-    nodes = [MaterializedNode(*row, None) for row in rows]
+    """Assemble a program from its parts; frees and structure follow from them.
+
+    A row is operation, inputs, outputs and role, and may have a source.
+    """
+    nodes = [MaterializedNode(*row, *[None][len(row) - 4 :]) for row in rows]
     structure = Structure(len(names), nodes, outputs)
     return CompiledProgram(names, schedule(nodes, outputs), outputs, avals, structure)

@@ -66,7 +66,7 @@ def signature(
     return None if volatile else tuple(items), inputs
 
 
-_ANOTHER_OUTPUT = object()
+_ANOTHER_OUTPUT = "another output"
 
 
 class Structure:
@@ -84,6 +84,11 @@ class Structure:
             items += node[1]
         self._items = (*items, None, *outputs)
         self._hash = hash(self._items)
+
+    @property
+    def items(self) -> tuple[Hashable, ...]:
+        """The parts that are compared: operations with the numbers of their inputs, and outputs."""
+        return self._items
 
     def __hash__(self) -> int:
         return self._hash

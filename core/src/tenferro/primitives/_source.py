@@ -63,10 +63,10 @@ def _is_library(frame: FrameType) -> bool:
     return found
 
 
-def source_text(source: Source | None) -> str | None:
+def source_text(source: Source | str | None) -> str | None:
     """``model.py:12   y = W @ x``, or ``None`` where nothing is known."""
-    if source is None:
-        return None
+    if source is None or isinstance(source, str):
+        return source
     code, offset = source
     line = line_number(source)
     text = _line_text(code.co_filename, line) if line else ""

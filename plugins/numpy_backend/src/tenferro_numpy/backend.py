@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import sys
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,11 +21,14 @@ from tenferro.backend.lowering import key_of
 from tenferro.backend.records import BackendConfig
 from tenferro.computegraph import CompiledProgram, OperandError
 from tenferro.primitives import Aval, DType
-from tenferro_numpy.draft import Draft
 from tenferro_numpy.executable import NumpyExecutable
-from tenferro_numpy.machine.caches import thread_count
+from tenferro_numpy.ir.kept import made_again
+from tenferro_numpy.machine.caches import cache_of_core, thread_count
 from tenferro_numpy.machine.tile_size import Tiling, largest_tile
-from tenferro_numpy.planner import SWITCHES, PlanOptions
+from tenferro_numpy.plan_options import PlanOptions
+
+if TYPE_CHECKING:
+    from tenferro_numpy.draft import Draft
 
 __all__ = ["NumpyBackend", "library_versions"]
 
@@ -115,6 +118,10 @@ def _switched_off(names: Any) -> frozenset[str]:
     Raises InvalidOptionError: for anything but names of passes that can be left out.
     """
     found = frozenset([names] if isinstance(names, str) else names)
+    if not found:
+        return found
+    from tenferro_numpy.planner import SWITCHES  # noqa: PLC0415 - the planner loads when it plans
+
     if not found.issubset(SWITCHES):
         raise InvalidOptionError.of("numpy", "without", names, f"names among {', '.join(SWITCHES)}")
     return found
@@ -122,6 +129,8 @@ def _switched_off(names: Any) -> frozenset[str]:
 
 class NumpyBackend(Backend):
     """Runs programs on NumPy."""
+
+    keeps_programs = True
 
     def __init__(self, config: BackendConfig) -> None:
         self.config = config
@@ -179,6 +188,14 @@ class NumpyBackend(Backend):
     def snapshot(self, operand: Any) -> Any:
         """Return an array whose memory is read-only for everybody as it is, else a copy."""
         return snapshot(operand)
+
+    def decides(self) -> tuple[Hashable, ...]:
+        """Return the version of NumPy, and what tiles and threads depend on."""
+        return np.__version__, cache_of_core(), thread_count()
+
+    def kept_value(self, value: Any) -> Any:
+        """Return how an array of a plan is made again in another process."""
+        return made_again(value) if isinstance(value, np.ndarray) else NotImplemented
 
     def memory_stats(self) -> Mapping[str, int]:
         """Return bytes, if the system tells them: `in_use` and `peak` are those of the process.
@@ -240,6 +257,8 @@ class NumpyBackend(Backend):
         return self.compile(program, program.input_avals, options).plan.peak.bytes
 
     def _draft(self, program: CompiledProgram, how: PlanOptions) -> Draft:
+        from tenferro_numpy.draft import Draft  # noqa: PLC0415 - kept programs need no planner
+
         if len(program) > _LONGEST_KEPT:
             return Draft(program, self.lowerings, how)
         key = (program.structure, program.input_avals, self.lowerings.generation, how)

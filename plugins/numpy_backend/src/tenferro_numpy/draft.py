@@ -22,7 +22,8 @@ from tenferro_numpy.ir.liveness import dying_after
 from tenferro_numpy.ir.plan import Plan
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.memory.ownership import total_bytes
-from tenferro_numpy.planner import Planner, PlanOptions, planner_of
+from tenferro_numpy.plan_options import PlanOptions
+from tenferro_numpy.planner import Planner, planner_of
 
 __all__ = ["RUNS_BEFORE_PLAN", "Draft"]
 

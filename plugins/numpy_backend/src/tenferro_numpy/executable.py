@@ -20,14 +20,15 @@ from tenferro.backend.lowering import key_of
 from tenferro.backend.timings import Timing, Timings, timing_of
 from tenferro.computegraph import CompiledProgram, OperandError, check_operand_count
 from tenferro.primitives import Aval
-from tenferro_numpy.draft import Draft
 from tenferro_numpy.execution.interpreter import RUNS_BEFORE_SOURCE, PlanInterpreter
+from tenferro_numpy.ir.expression import RAISED
+from tenferro_numpy.ir.kept import KeptProgram, Planned
 from tenferro_numpy.ir.plan import Plan
 from tenferro_numpy.machine.fp_errors import restore, silence
-from tenferro_numpy.python_scalars import RAISED
 
 if TYPE_CHECKING:
     from tenferro_numpy.backend import NumpyBackend
+    from tenferro_numpy.draft import Draft
     from tenferro_numpy.execution.codegen import Generated
 
 __all__ = ["NumpyExecutable"]
@@ -45,14 +46,14 @@ class NumpyExecutable(Executable):
     def __init__(
         self,
         backend: NumpyBackend,
-        program: CompiledProgram,
-        draft: Draft,
+        program: CompiledProgram | KeptProgram,
+        draft: Draft | Planned,
         *,
         executor: str = "auto",
         debug: bool = False,
     ) -> None:
         self.backend = backend
-        self.program = program
+        self._program = program
         self._draft = draft
         self._count = len(program.inputs)
         self._generated: Generated | None = None
@@ -68,6 +69,21 @@ class NumpyExecutable(Executable):
             "debug": self._checked,
         }
         self._run = runs[self._executor]
+
+    @property
+    def program(self) -> CompiledProgram:
+        """The program; one that was kept on disk is read for reports and errors alone."""
+        program = self._program
+        if isinstance(program, KeptProgram):
+            program = self._program = program.read()
+        return program
+
+    def kept(self) -> tuple[Callable[..., NumpyExecutable], tuple[Any, ...]]:
+        """Return how the plan becomes an executable again."""
+        program = self._program
+        if not isinstance(program, KeptProgram):
+            program = KeptProgram.of(program)
+        return executable_of, (self.backend, program, self.plan, self._executor)
 
     @property
     def plan(self) -> Plan:
@@ -121,6 +137,8 @@ class NumpyExecutable(Executable):
             self._is_prepared = True
         elif self._executor == "source" and not self._is_compiled:
             self._compile()
+        elif self._executor == "auto" and self._runs_left > _RUNS_WHEN_PREPARED:
+            self._is_prepared, self._runs_left = True, _RUNS_WHEN_PREPARED
 
     def _is_cheap(self, most: int) -> bool:
         """Return True if at most ``most`` lines would be compiled; repeated lines count once."""
@@ -233,6 +251,13 @@ class NumpyExecutable(Executable):
         finally:
             restore(token)
         return Timings(rows)
+
+
+def executable_of(
+    backend: NumpyBackend, program: KeptProgram, plan: Plan, executor: str
+) -> NumpyExecutable:
+    """Make the executable of a plan that another process has made."""
+    return NumpyExecutable(backend, program, Planned(plan), executor=executor)
 
 
 def _report() -> Any:

@@ -29,10 +29,11 @@ from tenferro_numpy.ir.plan import Plan, Result
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.lowerings import expression, is_own, own_expression
 from tenferro_numpy.machine.allocator import PAGES, keep_freed_arrays
-from tenferro_numpy.machine.tile_size import Tiling, smallest_region
+from tenferro_numpy.machine.tile_size import smallest_region
 from tenferro_numpy.memory.ownership import Memory, total_bytes
 from tenferro_numpy.memory.registers import Registers
 from tenferro_numpy.memory.reuse import reuse
+from tenferro_numpy.plan_options import PlanOptions
 from tenferro_numpy.plan_passes.elements import pick_and_put
 from tenferro_numpy.plan_passes.fusion.build import fuse, share_equal
 from tenferro_numpy.plan_passes.lazy_broadcasts import leave_to_readers
@@ -42,7 +43,6 @@ from tenferro_numpy.plan_passes.unboxing import as_arrays, unbox
 __all__ = [
     "PLAN_PASSES",
     "SWITCHES",
-    "PlanOptions",
     "PlanPass",
     "Planner",
     "make_plan",
@@ -62,19 +62,6 @@ _BY_LITERALS = {
     "std::scatter_add": (f"{_PASSES}.constant_scatter", "placed"),
     "std::select": ("tenferro_numpy.lowerings.selection", "select_with_zero"),
 }
-
-
-class PlanOptions(NamedTuple):
-    """Options of a plan.
-
-    tiling    of large elementwise steps, which become regions; None for none
-    donated   inputs that may be written to
-    without   names of `SWITCHES`, the optional passes, that do not run
-    """
-
-    tiling: Tiling | None = None
-    donated: tuple[int, ...] = ()
-    without: frozenset[str] = frozenset()
 
 
 def make_plan(

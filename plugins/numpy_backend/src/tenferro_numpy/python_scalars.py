@@ -17,12 +17,9 @@ import numpy as np
 
 from tenferro import primitives as p
 from tenferro.primitives import Aval, DType
-from tenferro_numpy.ir.expression import Expression, Function, Scalar
+from tenferro_numpy.ir.expression import RAISED, Expression, Function, Scalar
 
-__all__ = ["RAISED", "UNBOXED", "scalar_form"]
-
-#: what the fast form of a line raises where NumPy has a value
-RAISED = (ArithmeticError, ValueError)
+__all__ = ["UNBOXED", "scalar_form"]
 
 _FLOAT, _BOOL = Aval((), DType.of("float64")), Aval((), DType.of("bool"))
 UNBOXED = frozenset((_FLOAT, _BOOL))

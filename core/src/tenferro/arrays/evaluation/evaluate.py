@@ -19,6 +19,7 @@ from tenferro.arrays.handle.array import EVALUATE, Array, refusals
 from tenferro.arrays.handle.traces import is_traced
 from tenferro.backend import select_backend
 from tenferro.backend._options import Options, compiled, identity_of
+from tenferro.backend.kept import kept_or_made
 from tenferro.backend.select import backend_of
 from tenferro.computegraph import (
     UNKNOWN,
@@ -214,9 +215,17 @@ def executable(
     avals = graph.avals[: len(graph.inputs)]
     return PROGRAMS.get_or_make(
         _name(graph.structure, avals, backend, options),
-        lambda: compiled(graph, avals, backend, options),
+        lambda: _made(graph, avals, backend, options),
         lambda _: _BYTES_PER_INSTRUCTION * len(graph),
     )
+
+
+def _made(
+    graph: MaterializedGraph, avals: Sequence[Any], backend: Backend, options: Options | None
+) -> Executable:
+    """Find the program of a graph among those that are kept, or compile it."""
+    name = "program", graph.structure, avals, identity_of(options) if options else None
+    return kept_or_made(name, backend, lambda: compiled(graph, avals, backend, options))
 
 
 def _name(

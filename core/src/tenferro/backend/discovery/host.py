@@ -86,6 +86,7 @@ class PluginHost:
         self._catalogue = Catalogue(self._store, self._break, self._forget_choices)
         self._owners: dict[type, str | None] = {}
         self.chosen: dict[Any, Any] = {}  # of `select.py`; replaced when a choice may change
+        self.is_as_installed = autoload  # nothing was registered, dropped or preferred by a call
 
     # ---- plugins ---------------------------------------------------------------------------------
 
@@ -121,6 +122,7 @@ class PluginHost:
             self._forget(before)
             return record
         record = self._store.adopt(module)
+        self.is_as_installed = False
         self._forget_choices()
         self._catalogue.extend(record)
         return record
@@ -170,6 +172,7 @@ class PluginHost:
 
     def _forget(self, names: Iterable[str]) -> None:
         """Forget what was made of backends that are no longer there."""
+        self.is_as_installed = False
         gone = set(names)
         with self._store.lock:
             self._forget_choices()
@@ -268,6 +271,10 @@ class PluginHost:
                 with CollectorPaused():  # its files are read, and leave no garbage
                     found = self._backends[entry] = self._create(name, settings)
             return found
+
+    def has_made(self, backend: Backend) -> bool:
+        """Return True for a backend that ``backend`` returns to whoever asks again."""
+        return any([made is backend for made in self._backends.values()])
 
     def _create(self, name: str, config: BackendConfig) -> Backend:
         plugin = self._store.require(name, BACKENDS)
@@ -438,6 +445,7 @@ class PluginHost:
         lowering of it for this backend.
         Raises UnknownBackendError: if no installed plugin claims the backend's name.
         """
+        self.is_as_installed = False
         self._catalogue.prefer(primitive, backend, dist)
 
 

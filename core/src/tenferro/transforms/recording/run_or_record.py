@@ -21,6 +21,7 @@ from tenferro.arrays.handle.convert import is_operand
 from tenferro.arrays.handle.memo import held_by, is_constant
 from tenferro.backend import select_backend
 from tenferro.backend._options import compiled
+from tenferro.backend.kept import kept_or_made
 from tenferro.computegraph import (
     UNKNOWN,
     Definition,
@@ -83,9 +84,11 @@ def run_or_record(
     chosen = select_backend(backend, operands)
     avals = tuple([leaf.aval for leaf in leaves])
 
-    def make() -> Finished:
-        return finish(leaves, avals, partial(emitted, chosen), chosen, reads, notes)
-
+    make = partial(finish, leaves, avals, partial(emitted, chosen), chosen, reads, notes)
+    if notes is None:  # they end with the process
+        ignored = reads is None or reads.ignores_values
+        name = "transform", kind, len(looked_at), structure, avals, rolls, ignored
+        make = partial(kept_or_made, name, chosen, make)
     key: Hashable = (kind, len(looked_at), structure, avals, chosen, chosen.lowerings.generation)
     try:
         program = _program(key, make, _BYTES_PER_ITEM * len(structure), reads, operands)
@@ -293,7 +296,7 @@ class Finished:
     ``notes`` are what was appended while it was emitted.
     """
 
-    __slots__ = ("_others", "executable", "notes", "output_avals", "reads")
+    __slots__ = ("__weakref__", "_others", "executable", "notes", "output_avals", "reads")
 
     def __init__(
         self,
@@ -307,6 +310,11 @@ class Finished:
         self.reads = reads
         self.notes = notes
         self._others: set[Hashable] = set()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        if self.reads or self.notes:
+            raise TypeError("a program that relies on values is for one process")
+        return Finished, (self.executable, self.output_avals)
 
     def admits(self, values: Hashable) -> bool:
         """Return True if other values may have their own program; False if they always change."""

@@ -54,6 +54,9 @@ class PlanInterpreter:
     def _place(self, operand: int) -> int:
         return operand if operand >= 0 else self._literals_at + ~operand
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return PlanInterpreter, (self.plan,)
+
     def __call__(self, *operands: Any) -> tuple[Any, ...]:
         """Run the lines in order, freeing each value after its last use."""
         slots = self._begin(operands)

@@ -21,12 +21,23 @@ from tenferro.primitives import Aval
 from tenferro_numpy.ir.assembly import Pieces
 from tenferro_numpy.ir.templates import MAKERS
 
-__all__ = ["IDENTITY", "Expression", "Function", "Scalar", "Specialize", "called", "simple"]
+__all__ = [
+    "IDENTITY",
+    "RAISED",
+    "Expression",
+    "Function",
+    "Scalar",
+    "Specialize",
+    "called",
+    "simple",
+]
 
 Function = Callable[..., Any]
 #: (operation, avals of the operands, aval of the first result, the contract lowering) → expression
 Specialize = Callable[[Any, tuple[Aval, ...], Aval, Function], "Expression"]
 
+#: what the fast form of a line raises where NumPy has a value
+RAISED = (ArithmeticError, ValueError)
 _NEVER = 1 << 30
 
 
@@ -73,7 +84,8 @@ class Expression(NamedTuple):
     @property
     def operand_count(self) -> int:
         """Number of operands that the line reads."""
-        return len(set(re.findall(r"\{\d+\}", self.template)))
+        fields = [part.partition("}")[0] for part in self.template.split("{")]
+        return len({field for field in fields if field.isdigit()})
 
     def text(self, operands: tuple[str, ...], names: tuple[str, ...]) -> str:
         """Write the line with names for operands and bound values."""

@@ -97,6 +97,11 @@ class Region:
             self.folds, self.moves, self.tiling, tuple(self.reuse.items()),
         )  # fmt: skip
 
+    def __reduce__(self) -> tuple[object, ...]:
+        parts = (self.shape, self.operand_count, self.writes, self.arrays, self.scratch, self.folds)
+        more = (self.tiling, self.moves, self.full, self.reuse)
+        return _region, (*parts, *more)
+
     def is_small(self) -> bool:
         """Return True if its lines are faster one by one, wherever their memory comes from."""
         made = [dtype.itemsize for dtype in (*self.arrays, *self.scratch)]
@@ -288,3 +293,10 @@ def _poison(arrays: Sequence[Any]) -> None:
     """Fill arrays of any layout with bytes 0xFF: nan, −1, and no valid bool."""
     for x in arrays:
         x[...] = np.frombuffer(b"\xff" * x.itemsize, x.dtype)[0]
+
+
+def _region(*parts: Any) -> Region:
+    """Make a region again, without the memory of its last run."""
+    made = Region(*parts[:-1])
+    made.reuse = parts[-1]
+    return made

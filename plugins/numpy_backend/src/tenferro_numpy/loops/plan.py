@@ -23,8 +23,9 @@ from tenferro_numpy.loops.assembled import Before, prepare
 from tenferro_numpy.machine.allocator import PAGES
 from tenferro_numpy.memory.ownership import Memory, size_of
 from tenferro_numpy.memory.reuse import reuse, writing_into
+from tenferro_numpy.plan_options import PlanOptions
 from tenferro_numpy.plan_passes.unboxing import as_arrays, unbox
-from tenferro_numpy.planner import MEMORY_REUSE, Planner, PlanOptions
+from tenferro_numpy.planner import MEMORY_REUSE, Planner
 from tenferro_numpy.python_scalars import UNBOXED
 
 __all__ = ["BEHIND", "COPIED", "MADE", "SHIFTED", "LoopPlan", "LoopPlanner", "Roles", "Row"]

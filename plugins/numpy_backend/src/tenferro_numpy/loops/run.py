@@ -21,11 +21,12 @@ from tenferro.primitives.control import Checkpoint, Scan, Switch, WhileLoop
 from tenferro_numpy.execution.codegen import generate
 from tenferro_numpy.execution.codegen_chunks import compiled
 from tenferro_numpy.execution.interpreter import RUNS_BEFORE_SOURCE, PlanInterpreter
-from tenferro_numpy.ir.expression import Expression, Scalar
+from tenferro_numpy.ir.expression import RAISED, Expression, Scalar
 from tenferro_numpy.loops.plan import LoopPlan, LoopPlanner, Roles
 from tenferro_numpy.loops.source import BranchSource, LoopSource
-from tenferro_numpy.planner import PlanOptions, make_plan, planner_of
-from tenferro_numpy.python_scalars import RAISED, UNBOXED
+from tenferro_numpy.plan_options import PlanOptions
+from tenferro_numpy.planner import make_plan, planner_of
+from tenferro_numpy.python_scalars import UNBOXED
 
 __all__ = ["LOOPS", "loop_expression"]
 

@@ -1,0 +1,96 @@
+"""The folder: one file for each program, whole or not there, and a bound for all of them.
+
+A file begins with the digest of the rest, so that what was cut short or changed is made again.
+Files are written under another name and moved into place, which several processes may do at the
+same time.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from tenferro.backend.kept.names import digest
+
+MAX_BYTES = 256 * 2**20  # of all files; the least recently used go
+_OTHERS_CAN_WRITE = 0o022
+_ENDING = ".program"
+
+
+class Folder:
+    """Programs by their names."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def prepare(self) -> str:
+        """Make the folder; return what is wrong with it, or nothing.
+
+        Whoever can write a program can run code as the user, so only the user may write there.
+        """
+        try:
+            os.makedirs(self.path, mode=0o700, exist_ok=True)
+            found = os.stat(self.path)
+        except OSError as error:
+            return str(error)
+        if hasattr(os, "getuid") and found.st_uid != os.getuid():
+            return "it belongs to another user"
+        if os.name == "posix" and found.st_mode & _OTHERS_CAN_WRITE:
+            return "other users can write to it"
+        return "" if os.access(self.path, os.W_OK) else "it cannot be written to"
+
+    def _file(self, name: str) -> str:
+        return os.path.join(self.path, f"{name}{_ENDING}")
+
+    def read(self, name: str) -> bytes | None:
+        """Return the content of a program's file; None if there is none that is whole."""
+        path = self._file(name)
+        try:
+            file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        except OSError:
+            return None
+        try:
+            found = os.read(file, os.fstat(file).st_size)
+            os.utime(path)
+        except OSError:
+            return None
+        finally:
+            os.close(file)
+        head, _, content = found.partition(b"\n")
+        return content if head.decode("ascii", "replace") == digest(content) else None
+
+    def has(self, name: str) -> bool:
+        """Return True if there is a file of that name."""
+        return os.path.exists(self._file(name))
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a program's file; nothing happens where the disk does not take it."""
+        from tempfile import mkstemp  # noqa: PLC0415 - processes that find all programs write none
+
+        with suppress(OSError):
+            descriptor, path = mkstemp(dir=self.path)
+            try:
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(digest(content).encode("ascii") + b"\n" + content)
+                os.replace(path, self._file(name))
+            except BaseException:
+                with suppress(OSError):
+                    os.unlink(path)
+                raise
+
+    def drop_old(self, most: int = MAX_BYTES) -> None:
+        """Remove the least recently used files until the rest is within the bound."""
+        found = []
+        with suppress(OSError), os.scandir(self.path) as entries:
+            for entry in entries:
+                if entry.name.endswith(_ENDING):
+                    with suppress(OSError):
+                        stat = entry.stat()
+                        found.append((stat.st_mtime_ns, stat.st_size, entry.path))
+        total = sum([size for _, size, _ in found])
+        for _, size, path in sorted(found):
+            if total <= most:
+                return
+            with suppress(OSError):
+                os.unlink(path)
+            total -= size

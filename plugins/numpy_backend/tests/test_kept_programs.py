@@ -1,0 +1,265 @@
+"""Programs from a folder compute the same bits as those that the process makes."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import tenferro as tn
+from tenferro.arrays.evaluation.evaluate import PROGRAMS
+from tenferro.backend import kept
+from tenferro.transforms.derivatives.pullback import PULLBACKS
+from tenferro.transforms.recording.memos import MEMOS
+from tenferro.transforms.recording.run_or_record import TRANSFORMS
+from tenferro_numpy.loops import run as loops
+
+RNG = np.random.default_rng(5)
+X = RNG.normal(size=6)
+A = RNG.normal(size=(6, 6))
+SPD = A @ A.T + 6 * np.eye(6)
+Z = X + 1j * RNG.normal(size=6)
+LARGE = RNG.normal(size=(300, 700))  # a fused region with tiles
+
+
+def recurrence(x):
+    def step(carry, row):
+        carry = np.sin(carry) * row + 0.1
+        return carry, carry * row
+
+    last, rows = tn.scan(step, x[0], x)
+    return last + np.sum(rows**2)
+
+
+def newton(x):
+    def smaller(state):
+        return state[1] < 5
+
+    def step(state):
+        return state[0] - (state[0] ** 2 - x) / (2 * state[0]), state[1] + 1
+
+    return np.sum(tn.while_loop(smaller, step, (x * x + 1.0, 0))[0])
+
+
+def branches(x):
+    return tn.cond(np.sum(x) > 0, np.sin, lambda y: y * y, x).sum()
+
+
+def checkpointed(x):
+    return np.sum(tn.checkpoint(lambda y: np.exp(np.sin(y)))(x) ** 2)
+
+
+def buffers(x):
+    y = np.zeros_like(x, shape=8)
+    y[1:7] += x
+    y[::2] *= 3.0
+    return np.sum(y * y)
+
+
+def masked(x):
+    return np.sum(np.where(x > 0, np.log(np.abs(x)), x**3)) + np.max(x)
+
+
+def gathered(x):
+    return np.sum(x[np.array([0, 2, 2, 5])] * np.arange(4.0))
+
+
+def likelihood(a):
+    return np.linalg.slogdet(a)[1] + np.sum(np.linalg.solve(a, np.ones(6)))
+
+
+CASES = {
+    "value": (tn.grad(lambda x: np.sum(np.tanh(x) * x)), X),
+    "float32": (tn.grad(lambda x: np.sum(np.tanh(x) * x)), X.astype("float32")),
+    "complex": (tn.grad(lambda z: np.sum(np.abs(np.exp(z) * z) ** 2)), Z),
+    "second order": (tn.hessian(lambda x: np.sum(np.exp(x) * np.roll(x, 1))), X),
+    "direction": (lambda x: tn.hvp(masked)(x, np.ones(6)), X),
+    "forward": (lambda x: tn.jvp(masked, (x,), (np.ones(6),)), X),
+    "pullback": (lambda x: tn.vjp(lambda y: np.sin(y) * y, x)[1](np.ones(6)), X),
+    "batch": (tn.vmap(tn.grad(masked)), A),
+    "scan": (tn.value_and_grad(recurrence), X),
+    "scan twice": (tn.hessian(recurrence), X),
+    "while": (tn.jit(newton), np.abs(X)),
+    "cond": (tn.grad(branches), X),
+    "checkpoint": (tn.grad(checkpointed), X),
+    "buffers": (tn.grad(buffers), X),
+    "gather": (tn.grad(gathered), X),
+    "linear algebra": (tn.grad(likelihood), SPD),
+    "large": (tn.grad(lambda x: np.sum(np.sin(x) * np.exp(-x * x))), LARGE),
+    "empty": (tn.grad(lambda x: np.sum(x * x)), np.zeros((0, 3))),
+    "number": (tn.grad(lambda x: np.sin(x) * x**3), 1.25),
+    "jitted": (tn.jit(tn.grad(masked)), X),
+    "budget": (tn.jit(tn.grad(recurrence), memory_budget="1 kB"), X),
+    "un-jitted value": (lambda x: np.asarray(np.sin(tn.asarray(x)) + tn.asarray(x)), X),
+    "tree": (tn.grad(lambda p: np.sum(p["a"] * p["b"][0])), {"a": X, "b": (X + 1,)}),
+}
+
+
+def forget():
+    """Forget all that the process has compiled."""
+    for cache in (PROGRAMS, TRANSFORMS, PULLBACKS, MEMOS):
+        cache.clear()
+    for cached in (loops._planned, loops._source):
+        cached.cache_clear()
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Give a folder in which nothing is kept yet."""
+    monkeypatch.setattr(kept, "_state", {})
+    return tmp_path
+
+
+def begin(folder):
+    """Begin as another process would."""
+    forget()
+    tn.keep_programs(folder)
+    return kept.keeper_now()
+
+
+def bits(result):
+    """Return a result as shapes, dtypes and bytes."""
+    if isinstance(result, dict):
+        return [bits(result[key]) for key in sorted(result)]
+    if isinstance(result, (tuple, list)):
+        return [bits(x) for x in result]
+    array = np.asarray(result)
+    return array.shape, array.dtype.str, array.tobytes()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_kept_program_gives_the_same_bits(name, folder):
+    function, argument = CASES[name]
+
+    def run():
+        if hasattr(function, "clear_cache"):
+            function.clear_cache()
+        return [bits(function(argument)) for _ in range(3)]
+
+    first = begin(folder)
+    want = run()
+    first.write()
+    second = begin(folder)
+    assert run() == want
+    assert (second.found, second.made) == (first.made, 0)
+    assert first.made > 0
+
+
+def test_another_process_finds_what_this_one_wrote(tmp_path):
+    program = (
+        "import numpy as np, tenferro as tn\n"
+        "from tenferro.backend import kept\n"
+        "f = tn.grad(lambda x: np.sum(np.sin(x) * x))\n"
+        "print(f(np.linspace(0.0, 1.0, 5)).tobytes().hex())\n"
+        "k = kept.keeper_now()\n"
+        "print(k.found, k.made)\n"
+    )
+
+    def run():
+        environment = {**os.environ, kept.VARIABLE: str(tmp_path / "programs")}
+        return subprocess.run(
+            [sys.executable, "-c", program],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split("\n")
+
+    first, second = run(), run()
+    assert first[0] == second[0]
+    assert (first[1], second[1]) == ("0 1", "1 0")
+
+
+def ruled(factor):
+    """Return a gradient by a rule of the user, which another run may have changed."""
+
+    @tn.custom_vjp
+    def function(x):
+        return np.sin(x)
+
+    function.defvjp(lambda x: (np.sin(x), x), lambda x, ct: (factor * ct * np.cos(x),))
+    return tn.grad(lambda x: np.sum(function(x)))
+
+
+def called_back(factor):
+    """Return a function with a callback, which another run may have changed."""
+    return tn.jit(lambda x: tn.host_callback(lambda y: factor * y, x) + 1.0)
+
+
+@pytest.mark.parametrize("make", [ruled, called_back])
+def test_code_of_the_user_is_run_as_it_is_now(make, folder):
+    keeper = begin(folder)
+    want = [bits(make(factor)(X)) for factor in (2.0, 3.0)]
+    keeper.write()
+    begin(folder)
+    assert [bits(make(factor)(X)) for factor in (2.0, 3.0)] == want
+    assert want[0] != want[1]
+
+
+DIFFERENT = [
+    (lambda: tn.grad(lambda x: np.sum(x * x))(X), lambda: tn.grad(lambda x: np.sum(x + x))(X)),
+    (lambda: tn.grad(lambda x: np.sum(x**2))(X), lambda: tn.grad(lambda x: np.sum(x**3))(X)),
+    (lambda: tn.jit(np.sin)(X), lambda: tn.jit(np.sin)(X[:3])),
+    (lambda: tn.jit(np.sin)(X), lambda: tn.jit(np.sin)(X.astype("float32"))),
+    (lambda: tn.jit(np.sin)(X), lambda: tn.jit(np.sin, options={"passes": "none"})(X)),
+    (lambda: tn.grad(lambda z: np.sum(np.abs(z) ** 2))(Z),
+     lambda: tn.grad(lambda z: np.sum(np.abs(z) ** 2), convention="jax")(Z)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(DIFFERENT)))
+def test_other_functions_shapes_dtypes_and_options_are_other_programs(number, folder):
+    one, other = DIFFERENT[number]
+    want = bits(other())
+    keeper = begin(folder)
+    one()
+    keeper.write()
+    again = begin(folder)
+    assert bits(other()) == want
+    assert again.found == 0
+
+
+def test_a_damaged_file_is_made_again(folder):
+    function = tn.grad(lambda x: np.sum(np.cosh(x)))
+    keeper = begin(folder)
+    want = bits(function(X))
+    keeper.write()
+    (file,) = folder.iterdir()
+    file.write_bytes(file.read_bytes()[:-3])
+    again = begin(folder)
+    assert bits(function(X)) == want
+    assert (again.found, again.made) == (0, 1)
+
+
+def test_reports_and_errors_of_a_kept_program_name_its_equations(folder):
+    def unstable(x):
+        return np.sum(np.linalg.cholesky(x * 1.0) @ x)
+
+    keeper = begin(folder)
+    text = tn.jit(unstable).explain(SPD)
+    keeper.write()
+    begin(folder)
+    assert tn.jit(unstable).explain(SPD) == text
+    jitted = tn.jit(unstable)
+    assert "cholesky" in str(jitted.profile(SPD))
+    assert "test_kept_programs.py" in str(jitted.profile(SPD))
+
+
+def test_nothing_that_a_run_computed_is_written(folder):
+    secret = 1234.5678
+    keeper = begin(folder)
+    value = np.full((300, 700), secret)
+    tn.grad(lambda x: np.sum(np.sin(x) * np.exp(-x * x)))(value)
+    closed_over = np.full(7, secret)
+    tn.jit(lambda x: x * closed_over)(np.ones(7))
+    keeper.write()
+    files = [file.read_bytes() for file in folder.iterdir()]
+    assert files
+    assert not any(np.float64(secret).tobytes() in content for content in files)
+
+
+def test_none_ends_it(folder):
+    begin(folder)
+    tn.keep_programs(None)
+    assert kept.keeper_now() is None
