@@ -137,8 +137,6 @@ class NumpyExecutable(Executable):
             self._is_prepared = True
         elif self._executor == "source" and not self._is_compiled:
             self._compile()
-        elif self._executor == "auto" and self._runs_left > _RUNS_WHEN_PREPARED:
-            self._is_prepared, self._runs_left = True, _RUNS_WHEN_PREPARED
 
     def _is_cheap(self, most: int) -> bool:
         """Return True if at most ``most`` lines would be compiled; repeated lines count once."""
