@@ -8,6 +8,8 @@ machinery has its public name here.
 * ``CollectorPaused()``: a context in which Python's cyclic garbage collector does not run.
 * ``after_fork_in_child(function)``, ``renew_in_children(…)``: state that a forked child makes anew.
 * ``NamedTuple``: ``typing.NamedTuple`` without generated code, in a tenth of the import time.
+* ``KeptProgram.of(program)``: a program as bytes, whose ``read()`` gives it back, for
+  ``Executable.kept``.
 * ``rewritten(graph, backend)``: a graph after the passes of a backend, and a report of them.
 * ``note_ignored_sharding()``: the one warning of constraints in a program for one device.
 * ``register_pointwise(lowerings, table)``, ``cast(xp, x, dtype)``: for NumPy-shaped libraries.
@@ -33,6 +35,7 @@ from tenferro._runtime import (
     after_fork_in_child,
     renew_in_children,
 )
+from tenferro.backend._kept_program import KeptProgram
 from tenferro.backend._options import rewritten
 from tenferro.backend._snapshots import snapshot
 from tenferro.primitives._source import source_text
@@ -77,6 +80,7 @@ else:
 __all__ = [
     "Axes",
     "CollectorPaused",
+    "KeptProgram",
     "NamedTuple",
     "Numeric",
     "after_fork_in_child",

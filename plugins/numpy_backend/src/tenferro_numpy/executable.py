@@ -16,13 +16,14 @@ import numpy as np
 
 from tenferro.backend import LoweringError
 from tenferro.backend.base import Executable
+from tenferro.backend.extend import KeptProgram
 from tenferro.backend.lowering import key_of
 from tenferro.backend.timings import Timing, Timings, timing_of
 from tenferro.computegraph import CompiledProgram, OperandError, check_operand_count
 from tenferro.primitives import Aval
 from tenferro_numpy.execution.interpreter import RUNS_BEFORE_SOURCE, PlanInterpreter
 from tenferro_numpy.ir.expression import RAISED
-from tenferro_numpy.ir.kept import KeptProgram, Planned
+from tenferro_numpy.ir.kept import Planned
 from tenferro_numpy.ir.plan import Plan
 from tenferro_numpy.machine.fp_errors import restore, silence
 

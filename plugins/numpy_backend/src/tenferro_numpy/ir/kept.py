@@ -1,21 +1,17 @@
-"""The parts that a plan needs in another process: its program as bytes, and its arrays.
+"""A plan in another process: it is there from the first run on, and its arrays come from bytes.
 
 Read next: `executable.py`, which is what is kept.
 """
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import numpy as np
 
-from tenferro.backend.extend import NamedTuple, source_text
-from tenferro.computegraph import CompiledProgram
-from tenferro.computegraph._compile import from_instructions
 from tenferro_numpy.ir.plan import Plan
 
-__all__ = ["KeptProgram", "Planned", "made_again"]
+__all__ = ["Planned", "made_again"]
 
 
 class Planned:
@@ -27,32 +23,6 @@ class Planned:
 
     def early_run(self, operands: tuple[Any, ...], note: Any) -> None:
         """Return None: the plan must run."""
-
-
-class KeptProgram(NamedTuple):
-    """A program as bytes, which only reports and errors read; lines of the user are texts."""
-
-    inputs: range
-    content: bytes
-
-    @classmethod
-    def of(cls, program: CompiledProgram) -> KeptProgram:
-        """Write a program."""
-        rows = [
-            (operation, inputs, outputs, role, source_text(source))
-            for operation, inputs, outputs, role, source in map(_parts, program.nodes)
-        ]
-        parts = program.input_names, rows, program.outputs, program.avals
-        return cls(range(len(program.inputs)), pickle.dumps(parts))
-
-    def read(self) -> CompiledProgram:
-        """Return the program."""
-        found: CompiledProgram = from_instructions(*pickle.loads(self.content))
-        return found
-
-
-def _parts(row: Any) -> tuple[Any, ...]:
-    return row.operation, row.inputs, row.outputs, row.role, row.source
 
 
 def made_again(array: np.ndarray[Any, Any]) -> Any:
