@@ -120,7 +120,7 @@ XLA_FULL = (
 #: Prepared contractions in all transforms, derivatives of every function beside differences,
 #: warnings of gauges, patterns and entries of sparse Jacobians, all pairs of transforms of
 #: closures; checks of gradients, rules of users; every operator and function on every kind of
-#: part, derivatives of assignments, and series of every function.
+#: part, derivatives of assignments, and series of every function; parameters that core refuses.
 XLA_DEEP = (
     f"{ON}/stats/test_distributions.py::test_derivatives_of_logarithms_are_those_of_differences",
     f"{ON}/stats/test_distributions.py::test_derivatives_by_shapes_far_out",
@@ -142,6 +142,7 @@ XLA_DEEP = (
     f"{ON}/transforms/test_derivatives_of_functions.py",
     f"{ON}/transforms/test_gauge.py",
     f"{ON}/transforms/test_host_callback.py::test_a_rule_around_the_call_is_its_derivative",
+    f"{ON}/transforms/test_parameters_without_derivative.py",
     f"{ON}/transforms/test_check_grads.py",
     f"{ON}/transforms/test_custom.py",
     f"{ON}/transforms/test_rules_when_called.py",
@@ -173,6 +174,7 @@ SAMPLED = (
     Slow(f"{ON}/linalg/test_equal_values.py", 3, "third derivatives of decompositions"),
     Slow(f"{ON}/linalg/test_matrix_functions.py", 3, "differences of every function"),
     Slow(f"{ON}/rolling/test_roll.py::test_a_rolled_loop_is_the_program", 2, "every transform"),
+    Slow(f"{ON}/transforms/test_mixed_jacobians.py::test_random_programs", 8, _COMPILED, "xla"),
     Slow(
         "plugins/xla_backend/tests/test_jax_programs.py"
         "::test_values_and_derivatives_in_jax_are_those_of_tenferro",
