@@ -184,6 +184,9 @@ def _joined(inputs: Sequence[ValueKey]) -> tuple[tuple[Any, ...], int, frozenset
 def join_traces(left: frozenset[Any], right: frozenset[Any]) -> frozenset[Any]:
     """Return the open traces of both sets, and sealed ones; closed ones are dropped."""
     joined = left | right
-    if all(trace.open for trace in joined):
+    for trace in joined:
+        if not trace.open:
+            break
+    else:
         return joined if len(joined) > len(right) else right
     return frozenset(t for t in joined if t.open or getattr(t, "sealed", ""))

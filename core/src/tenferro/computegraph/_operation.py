@@ -33,7 +33,8 @@ class Operation:
     change places; ``prunable`` one that costs less, or checks less, where some outputs are not
     read, so that these are computed only when they are asked for. ``cheap_output`` is the one
     output of such an operation that costs less alone; where another one is computed, all are.
-    ``has_graphs`` marks one whose parameters are closed graphs, which ``meaning`` looks into.
+    ``has_graphs`` marks one whose parameters are closed graphs, which ``meaning`` looks into;
+    ``unique`` one whose parameter is an identity: new ones are not compared with recent ones.
 
     >>> class Scale(Operation):
     ...     input_count = 1
@@ -51,6 +52,7 @@ class Operation:
     commutative: ClassVar[bool] = False
     prunable: ClassVar[bool] = False
     has_graphs: ClassVar[bool] = False
+    unique: ClassVar[bool] = False
     cheap_output: ClassVar[int | None] = None
     _fields: ClassVar[tuple[str, ...]] = ()
     _defaults: ClassVar[dict[str, object]] = {}
@@ -74,6 +76,9 @@ class Operation:
             return cls._single or cls._intern_single()
         if cls.volatile:  # its parameters belong to the user, and are not kept alive here
             return _intern(_fill(cls, args, kwargs))
+        if cls.unique:
+            operation = _fill(cls, args, kwargs)
+            return _interned.intern((cls, getattr(operation, cls._fields[0])), operation)
         given: Given = (cls, canonical(args))
         if kwargs:
             given = (*given, canonical(tuple(kwargs.items())))

@@ -12,7 +12,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tenferro.computegraph import UNKNOWN, Operation, ValueKey, derive_one, join_traces, new_leaf
+from tenferro.computegraph import (
+    PRIMARY,
+    UNKNOWN,
+    Operation,
+    ValueKey,
+    derive_at,
+    join_traces,
+    new_leaf,
+)
 from tenferro.tidu._value import SweepId, Value, fresh_id
 
 if TYPE_CHECKING:
@@ -48,6 +56,7 @@ class Pin(Operation):
     """y = x, under an identity of its own."""
 
     transparent: ClassVar[bool] = True
+    unique: ClassVar[bool] = True
     id: SweepId
 
     def abstract_eval(self, x: Any) -> Any:
@@ -79,7 +88,7 @@ def pin(key: ValueKey, trace: Trace, memo: Any = None) -> ValueKey:
 
     With a ``memo``, later calls have this pin too, so it does not hold the operand of this one.
     """
-    pinned = derive_one(Pin(fresh_id()), (key,))
+    pinned = derive_at((Pin(fresh_id()), PRIMARY, 0, key), key.aval)
     pinned.traces = join_traces(key.traces, frozenset((trace,)))
     pinned.memo = memo
     if memo is None and key.operand is not UNKNOWN:
