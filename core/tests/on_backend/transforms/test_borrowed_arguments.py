@@ -117,6 +117,21 @@ def read(y, *rest):
 
 
 @pytest.mark.parametrize(
+    "before, after", [(0.0, -0.0), (-0.0, 0.0), (1.0, np.nan), (0.5 + 0.0j, complex(0.5, -0.0))]
+)
+def test_the_call_under_jit_reads_each_bit_as_it_was(before, after):
+    """f(y) = y, x overwritten while f is traced: x as it was, also where == sees no difference"""
+    x = np.full(SMALL, before)
+    bits = x.tobytes()
+
+    def f(y):
+        x[1] = after
+        return y
+
+    assert tn.jit(f)(x).tobytes() == bits
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         lambda x: (x, x),

@@ -80,6 +80,7 @@ if TYPE_CHECKING:
 
 _PLACEMENT = "tenferro.transforms.compilation.placement"
 _DYNAMIC = "tenferro.transforms.compilation.dynamic"
+_WIDTHS = frozenset((1, 2, 4, 8))  # bytes of unsigned integers
 _SCHEDULE = "tenferro.passes.budget.schedule"
 
 
@@ -207,7 +208,7 @@ class Jitted(PickledByName):
             ]
             traced = self._traced_anew(call)
         pairs = zip(call.leaves, held, strict=True)
-        return traced, [x if x is h or x.tobytes() == h.tobytes() else h for x, h in pairs]
+        return traced, [x if x is h or _same_bits(x, h) else h for x, h in pairs]
 
     def _given_up(self, call: Call) -> tuple[int, ...]:
         """Return the positions of donated leaves. Arrays are excluded: several may share one
@@ -416,6 +417,14 @@ class Jitted(PickledByName):
             tuple(effects),
             tuple(dict.fromkeys(decisions)),
         )
+
+
+def _same_bits(x: Any, y: Any) -> bool:
+    """Return True if two NumPy operands of one dtype hold the same bits, nan and -0.0 too."""
+    size = x.dtype.itemsize
+    if size not in _WIDTHS or x.shape != y.shape:
+        return bool(x.tobytes() == y.tobytes())
+    return bool((x.view(f"u{size}") == y.view(f"u{size}")).all())  # reads both, and copies neither
 
 
 def _program_of(traced: Traced, backend: Backend) -> tuple[MaterializedGraph, Sequence[Any]]:
