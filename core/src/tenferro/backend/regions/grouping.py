@@ -144,7 +144,7 @@ class Finder(Generic[S]):
         """Make a region that begins with a step."""
         if len(self.open) >= _EPOCH:
             self.forget()
-        group = Group[S](1 << len(self.open), shape)
+        group: Group[S] = Group(1 << len(self.open), shape)
         self.open.append(group)
         self.groups.append(group)
         self.add_waits(group, self.needed_by(step, set()))

@@ -61,11 +61,12 @@ def _roots_of(steps: Sequence[RegionStep]) -> dict[int, frozenset[int]]:
     """Return, for each slot that steps make, the slots whose memory it may use."""
     roots: dict[int, frozenset[int]] = {}
     for step in steps:
-        if not step.shares:
-            roots.update((slot, frozenset((slot,))) for slot in step.targets)
-            continue
-        shared: frozenset[int] = frozenset().union(*(roots.get(i, _FOREIGN) for i in step.operands))
-        roots.update((slot, shared) for slot in step.targets)
+        if step.shares:
+            found = [roots.get(i, _FOREIGN) for i in step.operands]
+            roots.update(dict.fromkeys(step.targets, frozenset[int]().union(*found)))
+        else:
+            for slot in step.targets:
+                roots[slot] = frozenset((slot,))
     return roots
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heapify, heappop, heappush
+from operator import itemgetter
 from typing import Any, Protocol, TypeVar
 
 from tenferro._runtime.records import NamedTuple
@@ -65,6 +66,12 @@ class RegionPolicy(NamedTuple):
 def in_order(placed: Iterable[tuple[int, S]]) -> list[S]:
     """Sort the steps so that each follows its operands; ties keep their order."""
     nodes = list(placed)
+    plain = [step for _, step in sorted(nodes, key=itemgetter(0))]
+    return plain if _follow_operands(plain) else _sorted(nodes)
+
+
+def _sorted(nodes: Sequence[tuple[int, S]]) -> list[S]:
+    """Sort the steps so that each follows its operands; of those that may be next, the first."""
     maker = {slot: i for i, (_, step) in enumerate(nodes) for slot in step.targets}
     waits = [0] * len(nodes)
     wakes: list[list[int]] = [[] for _ in nodes]
@@ -86,3 +93,16 @@ def in_order(placed: Iterable[tuple[int, S]]) -> list[S]:
     if len(ordered) != len(nodes):
         raise AssertionError("steps wait for each other")
     return ordered
+
+
+def _follow_operands(steps: Sequence[S]) -> bool:
+    """Return True if each step follows those that make its operands."""
+    targets = [slot for step in steps for slot in step.targets]
+    waiting = set(targets)
+    if len(waiting) < len(targets):
+        return False
+    for step in steps:
+        if not waiting.isdisjoint(step.operands):
+            return False
+        waiting.difference_update(step.targets)
+    return True
