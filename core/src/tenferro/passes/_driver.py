@@ -29,6 +29,7 @@ from tenferro.passes.rewrites.dead_outputs import OUTPUTS, without_dead_outputs
 from tenferro.passes.rewrites.residuals import RESIDUALS, with_short_lives
 from tenferro.primitives.arithmetic import Add, Mul
 from tenferro.primitives.contraction import DotGeneral
+from tenferro.primitives.reduction import ReduceSum
 from tenferro.primitives.structural import BroadcastInDim, Pad, Slice
 
 if TYPE_CHECKING:
@@ -214,9 +215,9 @@ def _with_shared_products(
     avals = graph.avals
     products = [node[1] for node in graph.nodes if type(node[0]) is DotGeneral]
     large = [(x, y) for x, y in products if max(avals[x].size, avals[y].size) >= _MIN_ELEMENTS]
-    if len(large) < _MIN_PRODUCTS:
-        return graph
-    if not any([avals[x].ndim == 2 == avals[y].ndim for x, y in large]):
+    of_matrices = sum([avals[x].ndim == 2 == avals[y].ndim for x, y in large])
+    has_sum = _count(graph, ReduceSum) > 0  # of all elements of a product, which is one as well
+    if len(large) < _MIN_PRODUCTS or of_matrices + has_sum < _MIN_PRODUCTS or not of_matrices:
         return graph
     sharing = import_module("tenferro.passes.rewrites.products")
     graph, count = sharing.with_shared_products(graph, can)

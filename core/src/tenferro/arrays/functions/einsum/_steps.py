@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
@@ -138,8 +139,7 @@ class _Writer:
         """Prepare the operands: take diagonals and sum the labels that only one operand has."""
         inputs, output = self.expression.inputs, self.expression.output
         terms = [self.diagonals(self.squeezed(Term(i, x))) for i, x in enumerate(inputs)]
-        owners = Counter(label for term in terms for label in term.labels)
-        owners.update(set(output))
+        owners = Counter(chain.from_iterable([*[term.labels for term in terms], set(output)]))
         return [self.summed(term, owners) for term in terms]
 
     def squeezed(self, term: Term) -> Term:
@@ -154,6 +154,8 @@ class _Writer:
         return Term(value, tuple(term.labels[i] for i in kept))
 
     def diagonals(self, term: Term) -> Term:
+        if len(set(term.labels)) == len(term.labels):
+            return term
         for label, count in Counter(term.labels).items():
             if count > 1:
                 term = self.diagonal(term, label, count)
@@ -195,13 +197,18 @@ class _Writer:
     def contracted(self, a: Term, b: Term, use: _Use, wanted: Labels | None) -> Term:
         """Contract a pair; ``wanted`` is the final order of the axes, if this is the last pair."""
         left, right = set(a.labels), set(b.labels)
-        if left & right <= use.kept and (left <= right or right <= left):
+        if (left <= right or right <= left) and left & right <= use.kept:
             return self.multiplied(a, b, wanted)
-        candidates = [self.product_labels(*pair, use, wanted) for pair in ((a, b), (b, a))]
-        fits = [_stands_in_blocks(x, use) if wanted is None else x == wanted for x in candidates]
-        if fits[1] and not fits[0]:
-            a, b, candidates = b, a, candidates[::-1]
-        return Term(self.dot(a, b, candidates[0], use), candidates[0])
+        labels = self.product_labels(a, b, use, wanted)
+        if not self.fits(labels, use, wanted):
+            others = self.product_labels(b, a, use, wanted)
+            if self.fits(others, use, wanted):
+                a, b, labels = b, a, others
+        return Term(self.dot(a, b, labels, use), labels)
+
+    def fits(self, labels: Labels, use: _Use, wanted: Labels | None) -> bool:
+        """Return True if no transpose is needed of a product with its axes in this order."""
+        return _stands_in_blocks(labels, use) if wanted is None else labels == wanted
 
     def product_labels(self, a: Term, b: Term, use: _Use, wanted: Labels | None) -> Labels:
         """Return the labels of a product: batch labels, free ones of a, free ones of b."""
@@ -253,6 +260,10 @@ class _Writer:
 
 def _stands_in_blocks(labels: Labels, use: _Use) -> bool:
     """Return True if batch axes come first and the other groups of axes are contiguous."""
-    kinds = ["b" if x in use.batch else "k" if x in use.contracted else "f" for x in labels]
-    blocks = [kind for i, kind in enumerate(kinds) if i == 0 or kinds[i - 1] != kind]
+    batch, contracted = use.batch, use.contracted
+    blocks: list[str] = []
+    for x in labels:
+        kind = "b" if x in batch else "k" if x in contracted else "f"
+        if not blocks or blocks[-1] != kind:
+            blocks.append(kind)
     return len(set(blocks)) == len(blocks) and "b" not in blocks[1:]
