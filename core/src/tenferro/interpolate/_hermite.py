@@ -5,7 +5,6 @@ Read next: ``_cubic_spline.py``, which chooses slopes with a continuous second d
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
@@ -14,15 +13,15 @@ from tenferro.arrays.functions.arithmetic import absolute as _abs
 from tenferro.arrays.functions.arithmetic import sign
 from tenferro.arrays.functions.comparison import equal, logical_and, logical_or, not_equal, where
 from tenferro.arrays.functions.structural import concatenate, moveaxis, stack
-from tenferro.arrays.handle.array import Array, evaluable
+from tenferro.arrays.handle.array import Array
 from tenferro.arrays.promotion.broadcast import (
     cast,
     common_dtype,
     double_if_exact,
     normalize_axis,
 )
-from tenferro.interpolate._piecewise import PPoly, real_places
-from tenferro.primitives import DTypeMismatchError, InvalidParameterError, ShapeMismatchError
+from tenferro.interpolate._piecewise import PPoly, real_places, require_increasing
+from tenferro.primitives import DTypeMismatchError, ShapeMismatchError
 
 
 class Samples(NamedTuple):
@@ -51,25 +50,12 @@ def samples(function: str, x: Any, y: Any, axis: int) -> Samples:
             shapes=(knots.shape, values.shape),
         )  # fmt: skip
         raise at_user_line(error)
-    _require_increasing(function, knots)
+    require_increasing(function, knots, strictly=True)
     dtype = common_dtype([knots, values])
     values = cast(values, dtype)
     knots = knots if dtype.is_complex else cast(knots, dtype)
     widths = (knots[1:] - knots[:-1]).reshape((-1, *[1] * (values.ndim - 1)))
     return Samples(knots, values, place, widths, (values[1:] - values[:-1]) / widths)
-
-
-def _require_increasing(function: str, x: Array) -> None:
-    """Check knots whose values are known."""
-    if not evaluable(x.key):
-        return
-    for i, (left, right) in enumerate(pairwise(x._concrete("the order of knots").tolist())):
-        if not left < right:
-            error = InvalidParameterError.of(
-                function, "knots do not increase", got=f"x[{i}] = {left}, x[{i + 1}] = {right}",
-                need="strictly increasing x", parameter="x", value=x,
-            )  # fmt: skip
-            raise at_user_line(error)
 
 
 def coefficients(given: Samples, slopes: Array) -> Array:

@@ -6,6 +6,7 @@ the right. Read next: ``_hermite.py``.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import perm
 from typing import Any
 
@@ -18,11 +19,12 @@ from tenferro.arrays.functions.cumulative import cumsum
 from tenferro.arrays.functions.indexing import take
 from tenferro.arrays.functions.rounding import floor
 from tenferro.arrays.functions.structural import concatenate, moveaxis, stack
-from tenferro.arrays.handle.array import Array
+from tenferro.arrays.handle.array import Array, evaluable
 from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import cast, common_dtype, double_if_exact, normalize_axis
 from tenferro.primitives import (
     DTypeMismatchError,
+    InvalidParameterError,
     ShapeMismatchError,
     searchsorted,
 )
@@ -32,11 +34,14 @@ from tenferro.primitives.structural import stop_gradient
 class PPoly:
     """A piecewise polynomial of degree k: Σ_j c[k - j, i] (t - x[i])^j where x[i] ≤ t < x[i + 1].
 
-    c: [k + 1, n - 1, *s]   x: [n], increasing   →   called with places [*p]: [*p, *s], with the
+    c: [k + 1, n - 1, *s]   x: [n], not decreasing   →   called with places [*p]: [*p, *s], with the
     axes p at ``axis``
 
     ``extrapolate`` says what lies outside: True, the outermost polynomials; False, nan; "periodic",
     the values of other periods. Attributes ``c``, ``x``, ``axis`` and ``extrapolate`` are SciPy's.
+
+    Raises ShapeMismatchError: if there is not one polynomial for each interval; DTypeMismatchError:
+    if knots are complex; InvalidParameterError: if knots that are known decrease.
 
     >>> from tenferro.interpolate import PPoly
     >>> PPoly([[1.0, 0.0], [0.0, 1.0]], [0.0, 1.0, 2.0])([0.5, 1.5])
@@ -44,14 +49,17 @@ class PPoly:
     """
 
     def __init__(self, c: Any, x: Any, extrapolate: Any = True, axis: int = 0) -> None:
-        coefficients, knots = double_if_exact(c), double_if_exact(x)
-        if coefficients.ndim < 2 or knots.shape != (coefficients.shape[1] + 1,):
+        coefficients, knots = double_if_exact(c), real_places("PPoly", x)
+        intervals = coefficients.shape[1] if coefficients.ndim > 1 else 0
+        if not intervals or knots.shape != (intervals + 1,):
             error = ShapeMismatchError.of(
                 "PPoly", "not one polynomial for each interval",
-                got=f"c {coefficients.aval}, x {knots.aval}", need="c [k + 1, n - 1, ...], x [n]",
+                got=f"c {coefficients.aval}, x {knots.aval}",
+                need="c [k + 1, n - 1, ...], x [n >= 2]",
                 shapes=(coefficients.shape, knots.shape),
             )  # fmt: skip
             raise at_user_line(error)
+        require_increasing("PPoly", knots, strictly=False)
         self.axis = normalize_axis(axis, coefficients.ndim - 1, "PPoly")
         self.extrapolate = checked_extrapolation("PPoly", extrapolate)
         self._given = (c, x)  # whether they are of NumPy decides the kind of results
@@ -149,8 +157,9 @@ class PPoly:
         return stop_gradient(floor((place - first) / (last - first)))
 
     def _like(self, c: Array, extrapolate: Any = None) -> PPoly:
-        made = PPoly(c, self._x, self._choice(extrapolate), self.axis)
-        made._given = self._given
+        made = PPoly.__new__(PPoly)  # the knots have been checked
+        made.axis, made.extrapolate = self.axis, self._choice(extrapolate)
+        made._given, made._c, made._x = self._given, c, self._x
         return made
 
 
@@ -159,6 +168,19 @@ def checked_extrapolation(function: str, value: Any) -> Any:
     if value == "periodic" or value is True or value is False:
         return value
     raise at_user_line(unknown_option(function, "extrapolate", value, "True, False or 'periodic'"))
+
+
+def require_increasing(function: str, x: Array, *, strictly: bool) -> None:
+    """Check knots whose values are known. Raises InvalidParameterError."""
+    if not evaluable(x.key):
+        return
+    for i, (left, right) in enumerate(pairwise(x._concrete("the order of knots").tolist())):
+        if not (left < right or (left == right and not strictly)):
+            error = InvalidParameterError.of(
+                function, "knots do not increase", got=f"x[{i}] = {left}, x[{i + 1}] = {right}",
+                need=f"{'strictly ' * strictly}increasing x", parameter="x", value=x,
+            )  # fmt: skip
+            raise at_user_line(error)
 
 
 def real_places(function: str, x: Any) -> Array:

@@ -238,6 +238,7 @@ CALCULUS = [
     row("diff", A, grad=True),
     row("diff", X(4, 3), n=2, axis=0, prepend=X(1, 3, seed=2), append=0, dtypes=REAL, grad=True),
     row("diff", X(4, 3), n=0),
+    row("diff", X(4, 3), n=0, prepend=1.0),
     row("ediff1d", A, grad=True, dtypes=NUMERIC),
     row("ediff1d", A, to_end=B, to_begin=X(1), dtypes=NUMERIC, grad=True),
     row("trapezoid", A, grad=True),

@@ -132,7 +132,7 @@ PADS = [
     row("pad", M, [(1,), (2,)], mode="edge", grad=True),
     row("pad", M, 1, mode="linear_ramp", end_values=((5, -4), (0, 1)), dtypes=("int32", *REAL),
         grad=True),
-    row("pad", V, 7, mode="linear_ramp", dtypes=("int64", *INEXACT)),
+    row("pad", V, 7, mode="linear_ramp", dtypes=("int64", "bool", *INEXACT)),
     *[row("pad", V, (3, 2), mode=m, dtypes=("int32", *REAL), grad=True)
       for m in ("maximum", "minimum", "mean", "median")],
     *[row("pad", M, 2, mode=m, stat_length=((1, 2), (2, 3)), dtypes=("int32", *REAL))

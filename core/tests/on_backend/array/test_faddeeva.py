@@ -129,6 +129,14 @@ def test_values_and_slopes_where_reals_overflow(dtype):
     at = np.array([-inf, -50.0, 50.0, 1e30, inf], dtype)
     np.testing.assert_array_equal(S.erfi(at), [-inf, -inf, inf, inf, inf])
     np.testing.assert_array_equal(tn.grad(lambda x: S.erfi(x).sum())(at), inf)
+    steep = np.sqrt(np.log(float(np.finfo(dtype).max))) + np.array([-0.01, 0.005, 0.05, 0.2])
+    steep = np.concatenate([steep, -steep]).astype(dtype)  # the slope overflows before the value
+    for order, slope in ((1, tn.jacrev(S.erfi)), (1, tn.jacfwd(S.erfi)), (2, tn.hessian(S.erfi))):
+        with np.errstate(over="ignore"):
+            want = [float(mpmath.diff(mpmath.erfi, float(x), order)) for x in steep]
+            want = np.array(want).astype(dtype)
+        found = [slope(x) for x in steep]
+        np.testing.assert_allclose(found, want, rtol=1e-12 if dtype == "float64" else 1e-4)
     far = np.array([1e30, inf], dtype)
     np.testing.assert_allclose(S.erfcx(far), [5.6418958354775629e-31, 0], rtol=1e-6)
     np.testing.assert_array_equal(tn.grad(lambda x: S.erfcx(x).sum())(np.array(inf, dtype)), 0)

@@ -323,6 +323,21 @@ def test_gamma_of_large_numbers(dtype):
     np.testing.assert_array_equal(tn.special.rgamma(x[:4]), 0)
 
 
+def test_reciprocals_of_gamma_far_to_the_left():
+    """finite next to a zero though Γ(1 - x) overflows; slopes and bends at zeros overflow alike"""
+    at = np.array([-170.7, -171 + 1e-6, -172 + 1e-9, -175 + 1e-12])
+    want = [float(mpmath.rgamma(x)) for x in at]
+    np.testing.assert_allclose(tn.special.rgamma(at), want, rtol=1e-12)
+    single = at[:3].astype("f") + np.float32([137.2, 136, 135])  # -33.5, -35, -37
+    want = [float(mpmath.rgamma(float(x))) for x in single]
+    np.testing.assert_allclose(tn.special.rgamma(single), want, rtol=1e-5)
+    slope = tn.grad(tn.special.rgamma)
+    for place, sign in ((-171.0, -1), (-172.0, 1), (-1001.0, -1), (-1e18, 1)):
+        assert float(slope(place)) == sign * inf
+        assert float(tn.grad(slope)(place)) == -sign * inf
+    np.testing.assert_allclose(tn.grad(slope)(-170.0), -7.458789637487292e307, rtol=1e-12)
+
+
 @pytest.mark.parametrize(
     "law, shapes, factor",
     [("gamma", (2.0,), 1.0), ("chi2", (4.0,), 0.25), ("beta", (2.0, 2.0), 6.0)],

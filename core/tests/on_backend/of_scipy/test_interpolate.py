@@ -189,6 +189,17 @@ REFUSED = {
         lambda: tn.grad(lambda x: ours.CubicSpline(x, y4)(0.5))(x4[::-1].copy()),
         tn.InvalidParameterError,
     ),
+    "knots of polynomials that decrease": (
+        lambda: ours.PPoly(np.ones((2, 3)), x4[::-1].copy()), tn.InvalidParameterError,
+    ),
+    "a knot of polynomials that is nan": (
+        lambda: ours.PPoly(np.ones((2, 3)), x4 * np.array([1, 1, np.nan, 1])),
+        tn.InvalidParameterError,
+    ),
+    "no interval": (lambda: ours.PPoly(np.ones((2, 0)), x4[:1]), tn.ShapeMismatchError),
+    "complex knots of polynomials": (
+        lambda: ours.PPoly(np.ones((2, 3)), x4 + 1j), tn.DTypeMismatchError,
+    ),
     "outside": (lambda: ours.CubicSpline(x4, y4, extrapolate="on"), tn.InvalidParameterError),
     "complex knots": (lambda: ours.CubicSpline(x4 + 1j, y4), tn.DTypeMismatchError),
     "complex, in order": (lambda: ours.PchipInterpolator(x4, y4 + 1j), tn.DTypeMismatchError),

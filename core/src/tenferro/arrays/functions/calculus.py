@@ -42,6 +42,8 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     if not found.ndim:
         raise at_user_line(ValueError("diff: need at least one axis, got a scalar"))
     along = normalize_axis(axis, found.ndim, "diff")
+    if not n:
+        return found  # as NumPy, without what is prepended
     parts = [_edge(prepend, found, along), found, _edge(append, found, along)]
     given = [part for part in parts if part is not None]
     found = FUNCTIONS["concatenate"](given, axis=along) if len(given) > 1 else found

@@ -17,7 +17,11 @@ from tenferro.arrays.registry import covers
 from tenferro.primitives import complex, float32, imag, real
 from tenferro.primitives import faddeeva as p
 from tenferro.primitives.arithmetic import abs as absolute
+from tenferro.primitives.arithmetic import sign
 from tenferro.primitives.comparison import eq, gt, select
+from tenferro.primitives.elementwise import exp
+from tenferro.primitives.elementwise import log as ln
+from tenferro.primitives.structural import stop_gradient
 
 __all__ = ["complex_erfcx", "dawsn", "erfi", "voigt_profile", "wofz"]
 
@@ -46,12 +50,35 @@ def erfi(z: Any) -> Array:
         value = p.complex_erf(complex(-imag(found), real(found)))
         return complex(imag(value), -real(value))
     wide = _wide(found)
-    largest = finfo(wide.dtype).max
-    overflows = gt(absolute(wide), filled(wide, sqrt(log(largest)) + 0.2))
-    inner, outer = select(overflows, zeros(wide), wide), select(overflows, wide, zeros(wide))
+    exponent = log(finfo(wide.dtype).max)
+    is_steep = gt(absolute(wide), filled(wide, sqrt(exponent - 20)))
+    inner, outer = select(is_steep, zeros(wide), wide), select(is_steep, wide, zeros(wide))
     value = imag(p.complex_erf(complex(zeros(wide), inner)))
-    huge = outer * sqrt(largest)
-    return cast(select(overflows, huge * huge * huge, value), found.dtype)  # ±inf, with slope inf
+    steep = _steep_erfi(outer, sqrt(exponent))
+    return cast(select(is_steep, steep, value), found.dtype)
+
+
+def _steep_erfi(x: Array, top: float) -> Array:
+    """Compute erfi x where slopes overflow, by one exponential; they are inf then.
+
+    Derivatives of the complex erf(ix) are nan there: exp(x²) i = inf + nan i. A derivative of the
+    small terms must not overflow either, or inf - inf is nan: they are constants beyond ``top``,
+    where every slope overflows.
+
+    Convention   erfi x = exp(x²) q / (x √π)   with q = Σ (2k - 1)!! / (2x²)^k
+    Source       DLMF 7.12.1
+    """
+    size = absolute(x)
+    known = stop_gradient(size)
+    limit = filled(size, top + 1)  # the value overflows
+    known = select(gt(known, limit), limit, known)
+    low = select(gt(size, filled(size, top)), known, size)
+    low = select(eq(size, zeros(size)), limit, low)  # 0 stands for other numbers
+    half = 0.5 / (low * low)
+    series = filled(low, 1)
+    for odd in (13, 11, 9, 7, 5, 3, 1):
+        series = 1 + odd * half * series
+    return sign(x) * exp(size * size + (ln(series) - ln(low * sqrt(pi))))
 
 
 @covers("voigt_profile", ufunc=True)

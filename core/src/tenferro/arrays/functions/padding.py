@@ -188,7 +188,7 @@ def _ramp(edge: Array, axis: int, width: int, end: Any) -> Array:
     steps = p.reshape(cast(arange(width), kind), shape) / max(width, 1)
     start = _scalar(end, edge)
     line = cast(start, kind) + (cast(edge, kind) - cast(start, kind)) * steps
-    return cast(line if edge.dtype.is_inexact else FUNCTIONS["floor"](line), edge.dtype)
+    return cast(FUNCTIONS["floor"](line) if edge.dtype.is_integer else line, edge.dtype)
 
 
 _STATISTICS = {"maximum": "max", "minimum": "min", "mean": "mean", "median": "median"}

@@ -30,6 +30,7 @@ from tenferro.primitives import (
 from tenferro.primitives import special as p
 from tenferro.primitives.comparison import eq, ge, gt, le, logical_and, logical_or, lt, ne, select
 from tenferro.primitives.rounding import floor
+from tenferro.primitives.structural import stop_gradient
 
 
 @covers("erfc", ufunc=True)
@@ -193,17 +194,33 @@ def rgamma(z: Any) -> Array:
     low = select(is_low, found, zero)
     whole = floor(low + 0.5)
     turns = select(eq(floor(whole * 0.5) * 2, whole), one, -one)
-    waves = turns * trigonometric.sin((low - whole) * pi) * (1 / pi)  # sin(πx) / π
-    largest = found.dtype.largest
-    limit = next(n for n in range(171, 0, -1) if gamma_of(n) <= largest)
-    is_overflow = logical_and(eq(low, whole), gt(1 - low, filled(found, limit)))
-    mirrored = gammas.gamma(select(is_overflow, one, 1 - low))  # inf has no derivative
-    mirrored = select(is_overflow, filled(found, largest), mirrored)  # 0 times it is 0
-    waves = select(is_overflow, 2 * waves, waves)  # the slope overflows
+    mirrored, rest, overflows = _gamma_factors(1 - low)
+    is_straight = logical_and(eq(low, whole), overflows)  # the bend 0 times inf would be nan
+    straight, curved = select(is_straight, low, whole), select(is_straight, whole, low)
+    sine = trigonometric.sin((curved - whole) * pi) * (1 / pi)
+    waves = turns * select(is_straight, straight - whole, sine)  # sin(πx) / π
     is_far = gt(found, filled(found, 30))  # Γ may overflow, and then has no derivative
     near, far = select(is_low | is_far, one, found), select(is_far, found, one)
     high = select(is_far, elementwise.exp(-p.lgamma(far)), 1 / gammas.gamma(near))
-    return select(is_low, mirrored * waves, high)
+    return select(is_low, waves * mirrored * rest, high)
+
+
+def _gamma_factors(y: Array) -> tuple[Array, Array, Array]:
+    """Return a and b with Γ(y) = a b, where a is finite also if Γ(y) overflows, and where it does.
+
+    A sine times Γ(y) is then finite where it should be. Beyond the y where even the smallest sine
+    of the dtype times Γ(y) overflows, a and b are those of that y.
+    """
+    limit = next(n for n in range(171, 0, -1) if gamma_of(n) <= y.dtype.largest)
+    steps = min(8, limit // 2)  # Γ(limit + steps) times the distance of neighbours overflows
+    top = filled(y, limit + steps - 1)
+    y = select(gt(y, top), top + (y - stop_gradient(y)), y)
+    is_large = gt(y, filled(y, limit - 1))
+    rest = y - 1
+    for step in range(2, steps + 1):
+        rest = rest * (y - step)
+    first = gammas.gamma(select(is_large, y - steps, y))
+    return first, select(is_large, rest, filled(y, 1)), gt(y, filled(y, limit))
 
 
 @covers("beta", ufunc=True)

@@ -38,6 +38,7 @@ def lu(
     """Compute the pivoted LU decomposition a = P L U.
 
     With ``permute_l`` the result is (P L, U); with ``p_indices``, P is a vector of rows.
+    P is real.
 
     a: [*s, m, n]   →   P: [*s, m, m]   L: [*s, m, k]   U: [*s, k, n]   with k = min(m, n)
 
@@ -57,7 +58,7 @@ def lu(
         return rows_in_order(below, _inverse(permutation)), above
     if p_indices:
         return cast(_inverse(permutation), int32), below, above
-    return cast(_permutation_matrix(permutation), x.dtype), below, above
+    return cast(_permutation_matrix(permutation), x.dtype.real_dtype), below, above
 
 
 def _split(factors: Array) -> tuple[Array, Array]:
