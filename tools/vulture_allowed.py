@@ -61,8 +61,6 @@ write_names  # by hand, where CuPy is installed
 shouldstop  # pytest reads it
 log_message  # http.server calls it
 BrokenOff  # named on the command line of `gpu_check.py`
-
-# Hooks of pickle, which calls them by their names.
-_.persistent_id
-_.persistent_load
-_.reducer_override
+persistent_id  # pickle calls it
+persistent_load  # pickle calls it
+reducer_override  # pickle calls it
