@@ -43,7 +43,7 @@ _MAX_GROWTH = 2.0**16  # by which a product may be larger than its factor that n
 # Where a choice among two loops costs less than the products that it saves:
 _LEAST_STEPS = 16
 _LEAST_STEPS_OF_NUMBERS = 256  # arrays of rank 0, with which Python's floats compute
-_MOST_ELEMENTS = 1 << 10  # of a factor in one step: from there on arithmetic costs more than calls
+_MOST_ELEMENTS = 1 << 8  # of a factor in one step: rows of larger ones cost memory, and save less
 _MOST_ELEMENTS_OF_ALL = 1 << 19
 
 
