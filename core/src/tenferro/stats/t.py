@@ -154,7 +154,8 @@ def _lower_tail(given: Standard) -> Array:
     at = _places(given)
     is_far = less(at.place, finfo(at.place.dtype).eps ** 2)  # one term of the series, in logarithms
     inner = choose(is_far, 0.5, at.place)
-    far = exp(at.half * at.log_place - log(at.half) - gammas.betaln(at.half, at.half))
+    half, log_place = choose(is_far, at.half, 1.0), choose(is_far, at.log_place, ln(0.25))
+    far = exp(half * log_place - log(half) - gammas.betaln(half, half))
     tail = choose(is_far, far, incomplete.betainc(at.half, at.half, inner))
     return choose(at.is_normal, p.ndtr(at.z), choose(at.is_low, tail, 1 - tail))
 

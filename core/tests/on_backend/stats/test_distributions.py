@@ -93,6 +93,19 @@ def test_tails_at_large_shapes_are_those_of_mpmath(name):
         np.testing.assert_allclose(got, np.array(values, float), rtol=1e-12, atol=1e-300)
 
 
+@pytest.mark.parametrize("mode", [tn.jacrev, tn.jacfwd])
+@pytest.mark.parametrize("df", [300.0, 2.1e3, 1e5, 1e8])
+def test_slopes_of_a_distribution_function_are_the_density_at_many_degrees(df, mode):
+    """dF/dx = f, -d(1 - F)/dx = f: what is not selected there overflows, and must not be seen"""
+    at = np.array([-8.0, -1.0, 0.0, 0.5, 3.0])
+    want = tn.stats.t.pdf(at, df)
+    for form, sign in (("cdf", 1), ("sf", -1)):
+        found = np.diagonal(mode(lambda x, form=form: ours("t", form)(x, df))(at))
+        np.testing.assert_allclose(found, sign * want, rtol=1e-10)
+        single = mode(lambda x, form=form: ours("t", form)(x, np.float32(df)))(np.float32(0.5))
+        np.testing.assert_allclose(single, sign * want[3], rtol=4e-6 * np.sqrt(df))
+
+
 def _log_density_of_t(x, df):
     half = df / 2
     growth = (half + 0.5) * mp.log1p(x * x / df)
