@@ -122,6 +122,13 @@ def stay_weak(result: H, x: Handle, function: str, *operands: Any) -> H:
     return result
 
 
+def same_number(result: H, x: Handle) -> H:
+    """Mark a result that has the value of x: if x is a number written in Python, so is it."""
+    if is_weak(x):
+        result.key.identity = x.key.identity
+    return result
+
+
 def _result(function: str, values: list[int | None]) -> int | None:
     """Return the value that Python computes, or one too large if that would take long."""
     operation: Any = _OPERATIONS.get(function)

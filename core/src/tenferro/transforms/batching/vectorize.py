@@ -21,6 +21,7 @@ from tenferro.primitives._boundary import bounded
 from tenferro.transforms.batching.vmap import vmap
 from tenferro.transforms.errors import check_function
 from tenferro.transforms.recording import tree as _tree
+from tenferro.transforms.recording.arguments import own_handle
 
 _GROUP = re.compile(r"\(([^()]*)\)")
 _SIDE = re.compile(r"\([^()]*\)(,\([^()]*\))*")
@@ -93,7 +94,7 @@ def vectorize(
             )
 
         if not loop:
-            return _tree.map_leaves(of_kind, of_one(*given))
+            return _tree.map_leaves(of_kind, of_one(*map(own_handle, given)))
         rows = [_rows(x, loop, len(core)) for x, core in zip(given, axes, strict=True)]
         found = vmap(of_one, axis_size=count)(*rows)
         return _tree.map_leaves(lambda x: of_kind(x.reshape((*loop, *x.shape[1:]))), found)

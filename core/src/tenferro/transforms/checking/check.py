@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import wraps
 from itertools import product
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line
+from tenferro.backend._snapshots import is_numpy
 from tenferro.transforms.checking.differences import Break, Estimate, broken, central, two_sided
 from tenferro.transforms.checking.gauge import warn_of_gauge
 from tenferro.transforms.checking.limits import Limits, limits_for
@@ -30,6 +32,8 @@ from tenferro.transforms.derivatives.directions import as_tuple
 from tenferro.transforms.derivatives.jvp import jvp
 from tenferro.transforms.derivatives.linear_map import vjp
 from tenferro.transforms.errors import GradientCheckError, check_function
+from tenferro.transforms.recording import tree as _tree
+from tenferro.transforms.recording.arguments import own_handle
 
 MODES = ("fwd", "rev")
 _STEP_FACTORS = (1.0, 0.02, 4e-4, 8e-6)  # of the first step, if a kink or an edge is near
@@ -92,6 +96,7 @@ def check_grads(
         if mode not in MODES:
             raise at_user_line(ValueError(f"check_grads: modes are {MODES}, not {mode!r}"))
     is_told = False
+    function = _of_own_arguments(function)
     for level in range(1, order + 1):
         is_told = is_told or warn_of_gauge(function, args, directions_like(args, 2), level)
         line = Line(function, args, scaled_directions(args))  # all modes are compared with it
@@ -100,6 +105,17 @@ def check_grads(
             _check(line, mode, level, allowed)
         inner = function
         function = lambda *xs, _f=inner: _along(_f, xs)  # noqa: E731
+
+
+def _of_own_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function of copies of its arguments, into which it may write."""
+
+    @wraps(function, updated=())
+    def call(*args: Any) -> Any:
+        own = lambda x: x.copy() if is_numpy(x) else own_handle(x)  # noqa: E731
+        return function(*_tree.map_leaves(own, args))
+
+    return call
 
 
 def _along(function: Callable[..., Any], args: Sequence[Any]) -> Any:

@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 from tenferro.arrays import Array, as_array, evaluate_keys, is_traced
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.evaluation.evaluate import executable, leaked
-from tenferro.arrays.handle.array import evaluable
+from tenferro.arrays.handle.array import SCALARS, evaluable
 from tenferro.arrays.handle.weak import NumberReads
 from tenferro.backend import Backend, UnsupportedError, select_backend, use
 from tenferro.backend._options import (
@@ -65,12 +65,13 @@ from tenferro.transforms.compilation.traced import (
 from tenferro.transforms.errors import check_function
 from tenferro.transforms.pickled import PickledByName, check_picklable, named_after
 from tenferro.transforms.recording import tree as _tree
+from tenferro.transforms.recording.arguments import own_handle
 from tenferro.transforms.recording.decisions import collected_decisions
 from tenferro.transforms.recording.effects import WithoutEffects, collecting
 from tenferro.transforms.recording.loans import Loans
 from tenferro.transforms.recording.rolling import rolling
 from tenferro.transforms.recording.run_or_record import deliver, key_of, pending
-from tenferro.transforms.recording.unrolled import is_unrolling
+from tenferro.transforms.recording.unrolled import as_number, is_unrolling
 from tenferro.transforms.recording.unrolled import state as unrolling
 
 if TYPE_CHECKING:
@@ -151,7 +152,11 @@ class Jitted(PickledByName):
     def _unjitted(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Call the function on known values, and give its results the form of its arguments."""
         call = self._call(args, kwargs)
-        given = [as_array(leaf) for leaf in call.leaves]
+        arrays = [as_array(leaf) for leaf in call.leaves]
+        given = [
+            as_number(x, "number") if type(leaf) in SCALARS else own_handle(x)
+            for x, leaf in zip(arrays, call.leaves, strict=True)
+        ]
         chosen = nullcontext() if self._backend is None else use(self._backend)
         positional, named = call.arguments(given)
         with chosen:

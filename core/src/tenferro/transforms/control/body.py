@@ -17,7 +17,7 @@ from tenferro.arrays import Array, as_array, evaluate_keys, is_traced
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import SCALARS, evaluable
 from tenferro.arrays.handle.bodies import recording_body
-from tenferro.arrays.handle.convert import is_operand, memo_here
+from tenferro.arrays.handle.convert import ScalarName, is_operand, memo_here
 from tenferro.arrays.handle.weak import WeakName, is_weak
 from tenferro.arrays.promotion.broadcast import weak
 from tenferro.backend import select_backend
@@ -36,10 +36,15 @@ from tenferro.primitives.reduction import reduce_or
 from tenferro.tidu import Trace, flow_of, in_rule, is_pin, pinned_leaf
 from tenferro.transforms.errors import BodyError
 from tenferro.transforms.recording import tree as _tree
-from tenferro.transforms.recording.arguments import Name, has_dtype, make_known
+from tenferro.transforms.recording.arguments import Name, has_dtype, make_known, own_handle
 from tenferro.transforms.recording.effects import collecting
 from tenferro.transforms.recording.loans import nested_body, remembered_leaf
-from tenferro.transforms.recording.run_or_record import deliver, pending, run_or_record
+from tenferro.transforms.recording.run_or_record import (
+    deliver,
+    known_array,
+    pending,
+    run_or_record,
+)
 
 _SCALARS = frozenset(SCALARS)
 _RANK = {"bool": 0, "uint": 1, "int": 1, "float": 2, "complex": 3}
@@ -168,7 +173,9 @@ def output(name: str, leaf: Any) -> Array:
 
     Raises BodyError: for anything but arrays and numbers.
     """
-    if isinstance(leaf, Array) or type(leaf) in _SCALARS:
+    if isinstance(leaf, Array):
+        return _no_number(leaf)
+    if type(leaf) in _SCALARS:
         return as_array(leaf)
     if is_operand(leaf) and has_dtype(leaf):
         return as_array(leaf)
@@ -226,6 +233,7 @@ def given_arrays(tree: Any, name: str) -> tuple[list[Array], Any, list[str], boo
         if isinstance(leaf, Array):
             plain = False
             make_known(leaf)
+            leaf = _no_number(leaf)
         elif not (type(leaf) in _SCALARS or (is_operand(leaf) and has_dtype(leaf))):
             text = f"{path} is not an array\n  got        {leaf!r:.60}"
             text += "\n  need       arrays and numbers"
@@ -235,9 +243,21 @@ def given_arrays(tree: Any, name: str) -> tuple[list[Array], Any, list[str], boo
     return arrays, spec, paths, plain
 
 
+def _no_number(x: Array) -> Array:
+    """Return another handle on the value of an Array, for which `is_number` is False.
+
+    ``asarray(2.0)`` is of float64, and stays so; it shares its input with the number 2.0.
+    """
+    key = x.key
+    return known_array(key.operand, x.aval) if type(key.identity) is ScalarName else own_handle(x)
+
+
 def is_number(x: Array) -> bool:
-    """Return True for a number, or an argument that was one, whose dtype yields to others."""
-    return is_weak(x) or type(x.key.operand) in _SCALARS
+    """Return True for a number, or an argument that was one, whose dtype yields to others.
+
+    It is asked for what `given_arrays` and `output` return.
+    """
+    return is_weak(x) or type(x.key.identity) is ScalarName
 
 
 def fits(x: Array, aval: Aval) -> bool:

@@ -13,7 +13,8 @@ from typing import Any, ClassVar, TypeVar
 
 from tenferro.arrays import Array
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.handle.weak import is_weak
+from tenferro.arrays.handle.array import SCALARS
+from tenferro.arrays.handle.weak import same_number
 from tenferro.computegraph import (
     Definition,
     Fragment,
@@ -31,13 +32,17 @@ from tenferro.transforms.control.body import (
     Leaf,
     Recorded,
     delivered,
+    finished,
     given_arrays,
+    is_number,
     outer_array,
+    output,
     record_body,
 )
 from tenferro.transforms.control.unrolled import is_unrolling
 from tenferro.transforms.errors import check_function
 from tenferro.transforms.recording import tree as _tree
+from tenferro.transforms.recording.unrolled import as_number
 
 __all__ = ["barrier", "checkpoint", "name"]
 
@@ -106,7 +111,7 @@ def name(x: Any, label: str) -> Any:
     def named(leaf: Any) -> Any:
         if not isinstance(leaf, Array) or flow_of(leaf.key):
             return leaf
-        return Array(derive_one(operation, (leaf.key,)))
+        return same_number(Array(derive_one(operation, (leaf.key,))), leaf)
 
     return _tree.map_leaves(named, x)
 
@@ -162,10 +167,15 @@ def checkpoint(f: _F, *, policy: Policy = "nothing") -> _F:
 
     @wraps(f)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
-        if policy == "everything" or is_unrolling():
-            return f(*args, **kwargs)
         arrays, spec, paths, plain = given_arrays((args, kwargs), "arguments")
-        leaves = [Leaf(path, x.aval, is_weak(x)) for x, path in zip(arrays, paths, strict=True)]
+        if policy == "everything" or is_unrolling():
+            pairs = zip(arrays, paths, strict=True)
+            given = [as_number(x, path) if is_number(x) else x for x, path in pairs]
+            positional, named = _tree.unflatten(spec, given)
+            flat, found_spec = _tree.flatten(f(*positional, **named))
+            called = [output("checkpoint", y) for y in flat]
+            return _tree.unflatten(found_spec, finished(called, arrays, plain, [], "checkpoint"))
+        leaves = [Leaf(path, x.aval, is_number(x)) for x, path in zip(arrays, paths, strict=True)]
 
         def call(values: list[Array]) -> Any:
             positional, named = _tree.unflatten(spec, values)
@@ -267,7 +277,7 @@ def barrier(xs: Any, after: Any = None) -> Any:
     Returns
     -------
     pytree of arrays
-        The values of ``xs``; derivatives pass through.
+        The values of ``xs``; derivatives pass through. Python's numbers stay what they are.
 
     Raises
     ------
@@ -290,4 +300,7 @@ def barrier(xs: Any, after: Any = None) -> Any:
     leaves = [new_leaf("x", x.aval) for x in (*arrays, *others)]
     body = Fragment.of(leaves, leaves[: len(arrays)])
     values = bind_all(Checkpoint(body, recompute=True), *arrays, *others)
-    return _tree.unflatten(spec, delivered(values, plain and others_plain, [], "barrier"))
+    same = [same_number(y, x) for x, y in zip(arrays, values, strict=False)]
+    found = delivered(same, plain and others_plain, [], "barrier")
+    given = zip(_tree.flatten(xs)[0], found, strict=True)
+    return _tree.unflatten(spec, [x if type(x) in SCALARS else y for x, y in given])

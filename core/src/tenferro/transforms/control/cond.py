@@ -34,6 +34,7 @@ from tenferro.transforms.control.unrolled import is_unrolling, known_value
 from tenferro.transforms.errors import BodyError, check_function
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.effects import perform
+from tenferro.transforms.recording.unrolled import as_number
 
 ANY_OR_ALL = "write `condition.any()` or `condition.all()`"
 _PER_ELEMENT = "write `np.where(condition, a, b)` to choose for each element"
@@ -139,7 +140,9 @@ def chosen(
     chosen = known_value(index) if is_unrolling() else None
     if chosen is not None:
         taken = functions[min(max(int(chosen), 0), len(functions) - 1)]
-        flat, found_spec = _tree.flatten(taken(*_tree.unflatten(spec, arrays)))
+        pairs = zip(arrays, paths, strict=True)
+        given = [as_number(x, path) if is_number(x) else x for x, path in pairs]
+        flat, found_spec = _tree.flatten(taken(*_tree.unflatten(spec, given)))
         found_values = [output(name, y) for y in flat]
         results = finished(found_values, arrays, plain and operands_plain, [], name)
         return _tree.unflatten(found_spec, results)

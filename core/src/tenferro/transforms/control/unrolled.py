@@ -13,11 +13,10 @@ from typing import Any
 from tenferro.arrays import Array, as_array, evaluate_keys
 from tenferro.arrays.functions.structural import stack
 from tenferro.arrays.handle.array import evaluable
-from tenferro.arrays.handle.weak import WeakName, is_weak
+from tenferro.arrays.handle.weak import is_weak
 from tenferro.primitives import StepLimitError, convert
-from tenferro.tidu import Trace, pin
 from tenferro.transforms.control.body import Leaf, fitting, retyped
-from tenferro.transforms.recording.unrolled import is_unrolling
+from tenferro.transforms.recording.unrolled import as_number, is_unrolling
 
 __all__ = ["is_unrolling", "known_value", "steps_of_scan", "steps_of_while"]
 
@@ -90,15 +89,8 @@ def _naming(name: str, step: int, steps: int | None) -> Iterator[None]:
 
 def _first_carry(start: Sequence[Array], leaves: Sequence[Leaf]) -> list[Array]:
     """Return the first carry, in which the dtype of a number yields to others."""
-    trace = Trace()
-    found = []
-    for x, leaf in zip(start, leaves, strict=True):
-        key = pin(x.key, trace)
-        if leaf.weak:
-            key.identity = WeakName(leaf.label, trace.id.serial)
-        found.append(Array(key, x.flow))
-    trace.open = False
-    return found
+    pairs = zip(start, leaves, strict=True)
+    return [as_number(x, leaf.label) if leaf.weak else Array(x.key, x.flow) for x, leaf in pairs]
 
 
 def _next_carry(

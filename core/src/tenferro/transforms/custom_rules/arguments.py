@@ -13,7 +13,7 @@ from tenferro.arrays import Array, as_array
 from tenferro.arrays.handle.convert import is_operand
 from tenferro.computegraph import canonical
 from tenferro.transforms.recording import tree as _tree
-from tenferro.transforms.recording.arguments import has_dtype
+from tenferro.transforms.recording.arguments import has_dtype, own_handle
 
 
 class ComparedByContent:
@@ -46,9 +46,12 @@ class ArgumentTree(NamedTuple):
     def fill(self, values: Sequence[Any], other: Callable[[Any], Any] | None = None) -> Any:
         """Fill the tree with these values in the places of the arrays; other leaves are
         unchanged.
+
+        Arrays have handles of their own: the function of the user that gets the tree may assign
+        into them.
         """
         rest = iter([same.value if other is None else other(same.value) for same in self.others])
-        given = iter(values)
+        given = map(own_handle, values)
         chosen = set(self.arrays)
         count = len(self.arrays) + len(self.others)
         leaves = [next(given) if i in chosen else next(rest) for i in range(count)]
@@ -62,6 +65,14 @@ def take_arrays(tree: Any) -> tuple[list[Array], ArgumentTree]:
     taken = set(chosen)
     others = [ComparedByContent(leaf) for i, leaf in enumerate(leaves) if i not in taken]
     return [as_array(leaves[i]) for i in chosen], ArgumentTree(spec, tuple(chosen), tuple(others))
+
+
+def with_own_handles(tree: Any) -> Any:
+    """Return the tree for a function that is called at once: see `own_handle`."""
+    leaves, spec = _tree.flatten(tree)
+    if not any([isinstance(leaf, Array) for leaf in leaves]):
+        return tree
+    return _tree.unflatten(spec, [own_handle(leaf) for leaf in leaves])
 
 
 def is_array(leaf: Any) -> bool:

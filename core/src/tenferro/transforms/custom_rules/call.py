@@ -25,6 +25,7 @@ from tenferro.transforms.custom_rules.arguments import (
     ComparedByContent,
     is_array,
     take_arrays,
+    with_own_handles,
 )
 from tenferro.transforms.custom_rules.checks import wrong_result
 from tenferro.transforms.custom_rules.recorded import recorded, results_of_same_call
@@ -115,7 +116,7 @@ class CustomFunction(PickledByName):
         about = tuple([arg for i, arg in enumerate(args) if i not in numbers])
         arrays, places = take_arrays(about)
         if all([has_known_value(x) for x in arrays]):
-            return self.function(*args, **kwargs)
+            return self.function(*with_own_handles(args), **with_own_handles(kwargs))
         fixed = tuple([(i, ComparedByContent(args[i])) for i in numbers if i < count])
         named = tuple([(name, ComparedByContent(value)) for name, value in sorted(kwargs.items())])
         arguments = Arguments(places, fixed, named)

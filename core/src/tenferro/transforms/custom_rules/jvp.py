@@ -25,7 +25,7 @@ from tenferro.tidu import (
     Value,
     linear_map,
 )
-from tenferro.transforms.custom_rules.arguments import Arguments
+from tenferro.transforms.custom_rules.arguments import Arguments, with_own_handles
 from tenferro.transforms.custom_rules.batch import BatchedJvp, values_in_front
 from tenferro.transforms.custom_rules.call import CustomFunction
 from tenferro.transforms.custom_rules.checks import (
@@ -39,6 +39,7 @@ from tenferro.transforms.custom_rules.operation import Custom, Tangents, plain_a
 from tenferro.transforms.custom_rules.recorded import RecordedRule, Stage
 from tenferro.transforms.custom_rules.stopped import Inside, pinned
 from tenferro.transforms.recording import tree as _tree
+from tenferro.transforms.recording.arguments import own_handle
 
 
 class custom_jvp(CustomFunction):
@@ -122,7 +123,7 @@ class custom_jvp(CustomFunction):
             if len(rules) != len(primals):
                 raise self.wrong("defjvps", f"{len(rules)} rules", f"{len(primals)}, one each")
             given = [(r, t) for r, t in zip(rules, tangents, strict=True) if r and t is not None]
-            return y, _sum([r(t, y, *primals) for r, t in given], y)
+            return y, _sum([r(t, *with_own_handles((y, *primals))) for r, t in given], y)
 
         self.rule, self.takes_value = rule, True
         self._rules = tuple([one for one in rules if one is not None])
@@ -183,7 +184,7 @@ class JvpCall(NamedTuple):
             raise missing(custom, "jvp", write)
         given = arguments.places.fill(primals), arguments.places.fill(tangents, zero)
         if custom.takes_value:
-            result = rule(_tree.unflatten(self.out_spec, outputs), *given)
+            result = rule(_tree.unflatten(self.out_spec, [own_handle(y) for y in outputs]), *given)
         else:
             result = rule(*arguments.leading, *given, **arguments.named)
         if not isinstance(result, (tuple, list)) or len(result) != 2:

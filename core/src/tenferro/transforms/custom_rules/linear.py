@@ -19,7 +19,12 @@ from tenferro.primitives import Handle, constant
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._primitive import bind_all
 from tenferro.tidu import RuleBuilder, RuleResultError, Value
-from tenferro.transforms.custom_rules.arguments import ArgumentTree, is_array, take_arrays
+from tenferro.transforms.custom_rules.arguments import (
+    ArgumentTree,
+    is_array,
+    take_arrays,
+    with_own_handles,
+)
 from tenferro.transforms.custom_rules.batch import BatchedLinear, values_in_front
 from tenferro.transforms.custom_rules.checks import fit, wrong_result
 from tenferro.transforms.custom_rules.linear_call import LinearCall
@@ -29,6 +34,7 @@ from tenferro.transforms.custom_rules.stopped import Inside, has_known_value
 from tenferro.transforms.errors import check_function
 from tenferro.transforms.pickled import PickledByName, check_picklable, named_after
 from tenferro.transforms.recording import tree as _tree
+from tenferro.transforms.recording.arguments import own_handle
 
 _SCALARS = frozenset(SCALARS)
 _T = TypeVar("_T")
@@ -92,11 +98,12 @@ class custom_linear(PickledByName):
         leaves, spec = _tree.flatten(x)
         flowing = [self._varying(leaf) for leaf in leaves]
         if all([has_known_value(a) for a in (*fixed, *flowing)]):
-            return self.apply(residuals, x)
+            return self.apply(*with_own_handles((residuals, x)))
         inside = Inside(keep=any([is_traced(a.key) for a in fixed]))
         values = [inside.argument(a) for a in flowing]
         try:
-            result = self.apply(fixed_places.fill(fixed), _tree.unflatten(spec, values))
+            given = _tree.unflatten(spec, [own_handle(x) for x in values])
+            result = self.apply(fixed_places.fill(fixed), given)
         finally:
             inside.trace.open = False
         found, out_spec = _tree.flatten(result)
@@ -206,7 +213,7 @@ class LinearRule(NamedTuple):
         xs: Sequence[Array | None],
     ) -> list[Array | None]:  # fmt: skip
         custom, (spec, avals) = self.custom, self.outs
-        flowing = _tree.unflatten(self.ins[0], xs)
+        flowing = _tree.unflatten(self.ins[0], [own_handle(x) for x in xs])
         result = function(self.places.fill(residuals), flowing)
         what = "a linear function or its transpose"
         try:

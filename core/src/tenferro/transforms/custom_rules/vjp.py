@@ -43,7 +43,7 @@ from tenferro.transforms.custom_rules.operation import Custom, Tangents, plain_a
 from tenferro.transforms.custom_rules.recorded import RecordedRule, Stage
 from tenferro.transforms.custom_rules.stopped import Inside
 from tenferro.transforms.recording import tree as _tree
-from tenferro.transforms.recording.arguments import Name
+from tenferro.transforms.recording.arguments import Name, own_handle
 
 
 class custom_vjp(CustomFunction):
@@ -234,7 +234,7 @@ class PullbackRule(NamedTuple):
         bwd = custom.bwd
         rest = iter(cts)
         leaves = [next(rest) if aval.dtype.is_inexact else None for aval in self.outs]
-        ct = _tree.unflatten(call.out_spec, leaves)
+        ct = _tree.unflatten(call.out_spec, [own_handle(x) for x in leaves])
         arguments = call.arguments
         assert bwd is not None
         named = arguments.named

@@ -6,6 +6,7 @@ from typing import Any
 
 from tenferro.arrays import Array
 from tenferro.arrays.handle.traces import refuse_leaked_value
+from tenferro.arrays.handle.weak import same_number
 from tenferro.primitives import stop_gradient as stop_gradient_of_array
 from tenferro.transforms.recording import tree as _tree
 
@@ -38,4 +39,4 @@ def _stopped(leaf: Any) -> Any:
     if not isinstance(leaf, Array):
         return leaf
     refuse_leaked_value(leaf.key)  # the result would belong to no call
-    return stop_gradient_of_array(leaf)
+    return same_number(stop_gradient_of_array(leaf), leaf)

@@ -123,6 +123,14 @@ def bound(leaf: MemoLeaf, operand: Any, loans: Loans) -> MemoLeaf:
     return leaf
 
 
+def own_handle(leaf: Any) -> Any:
+    """Return another handle on the value of an Array, and other leaves as they are.
+
+    A function that assigns into its argument then leaves the Array of its caller as it was.
+    """
+    return Array(leaf.key, leaf.flow) if isinstance(leaf, Array) else leaf
+
+
 def make_known(array: Array) -> None:
     """Evaluate a pending argument on which no transform is open, if its leaves are known."""
     key = array.key

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from contextvars import ContextVar, Token
 
+from tenferro.arrays import Array
+from tenferro.arrays.handle.weak import WeakName
+from tenferro.tidu import Trace, pin
+
 _unrolling: ContextVar[bool] = ContextVar("tenferro_unrolling", default=False)
 
 
@@ -50,6 +54,15 @@ class unrolled:
 
     def __exit__(self, *exception: object) -> None:
         _unrolling.reset(self._tokens.pop())
+
+
+def as_number(x: Array, label: str) -> Array:
+    """Return a number that was written in Python as a known value whose dtype yields to others."""
+    trace = Trace()
+    key = pin(x.key, trace)
+    key.identity = WeakName(label, trace.id.serial)
+    trace.open = False
+    return Array(key, x.flow)
 
 
 def is_unrolling() -> bool:
