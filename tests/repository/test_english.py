@@ -79,11 +79,6 @@ def test_the_baseline_only_falls():
     assert english.lowered(findings, before) == {"a.py": {"imperative": 1}}
 
 
-def test_the_sources_hold_no_more_findings_than_the_baseline(root):
-    findings = english.beyond(english.check_all(root), english.read_baseline())
-    assert findings == [], "\n".join(map(str, findings))
-
-
 def test_the_baseline_names_files_that_exist(root):
     baseline = json.loads(english.BASELINE.read_text("utf-8"))
     assert [path for path in baseline if not (root / path).exists()] == []

@@ -114,6 +114,7 @@ def assert_(x):
         (lambda x: f"{x:.3f}", '`tenferro.debug.print("{x}", x=x)`'),
         (lambda x: list(range(x.astype(int))), "`range` needs a number that is known"),
         (lambda x: np.ones((4,))[: x.astype(int)], "take them from `x.shape`"),
+        (lambda x: np.ones((4,))[x.astype(int) : x.astype(int) + 1], "`x[i + np.arange(k)]`"),
         (lambda x: np.reshape(np.ones(4), (x.astype(int), 2)), "take them from `x.shape`"),
         (lambda x: tn.arange(x), "take them from `x.shape`"),
         (lambda x: np.ones(3)[x.astype(int)], "`tenferro.asarray(X)[i]`"),

@@ -295,6 +295,12 @@ def _in_place_of(operation: str, statement: str) -> str:
     return ""
 
 
+def _is_window(written: str) -> bool:
+    """Return True for an index `i:j` with both ends."""
+    start, colon, stop = written.rpartition("[")[2].removesuffix("]").partition(":")
+    return bool(start.strip() and colon and stop.strip(": "))
+
+
 def _cure_of_index(found: Asker) -> str:
     name = found.function or callee(found.written)
     if name in _LOOPS:
@@ -303,6 +309,8 @@ def _cure_of_index(found: Asker) -> str:
             "(`static_argnums`), take it from `x.shape`, or loop over a fixed number and select "
             "with `np.where(i < k, new, old)`"
         )
+    if found.operation in ("BINARY_SUBSCR", "BINARY_SLICE") and _is_window(found.written):
+        return f"write `x[i + np.arange(k)]` for k elements from a traced place on; {_SIZES}"
     if found.operation == "BINARY_SUBSCR" and ":" not in found.written.rpartition("[")[2]:
         return _INDEX
     if name == "int":
