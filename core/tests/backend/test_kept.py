@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from types import ModuleType
 
 import pytest
@@ -16,6 +17,8 @@ from tenferro.computegraph import Fragment, Structure, new_leaf
 from tenferro.primitives import Aval, DType, constant, sin
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.structural import BroadcastInDim
+from tenferro.tidu._pin import Pin
+from tenferro.tidu._value import fresh_id
 
 F64 = DType.of("float64")
 
@@ -44,12 +47,23 @@ DISTINCT = [
     (frozenset("ab"), frozenset("a"), ("a", "b"), frozenset()),
     (((1, 2), 3), (1, (2, 3)), (1, 2, 3)),
     (Structure(1, [], (0,)), Structure(2, [], (0,)), (1, None, 0)),
+    # tuples of words that stand for other objects
+    (Aval((2,), F64), ("aval", "float64", (2,)), F64, ("dtype", "float64")),
+    (DType, ("class", "tenferro.primitives._dtype:DType"), frozenset(), ("frozenset",)),
+    (Structure(1, [], (0,)), ("structure", (1, None, 0)), ((F64, F64)), (F64, ("again", 0))),
 ]
 
 
 @pytest.mark.parametrize("values", DISTINCT)
 def test_different_keys_have_different_names(values):
     assert len({name(value) for value in values}) == len(values)
+
+
+def test_the_order_of_a_set_does_not_matter():
+    sine, large = constant(1.0, F64).key.definition[0], Aval((7,), F64)
+    items = [(sine,), (sine, 1), (large, sine), (large,)]
+    names = {name(frozenset(items[i:] + items[:i])) for i in range(4)}
+    assert len(names) == 1
 
 
 def test_a_name_is_the_same_in_every_process():
@@ -74,6 +88,13 @@ def test_a_name_is_the_same_in_every_process():
     assert len(texts) == 1
 
 
+def nested(depth):
+    value = ()
+    for _ in range(depth):
+        value = (value,)
+    return value
+
+
 class OfATest(tn.primitives.TensorPrimitive):
     """A class whose source is not known."""
 
@@ -82,8 +103,10 @@ class OfATest(tn.primitives.TensorPrimitive):
 
 @pytest.mark.parametrize(
     "value",
-    [print, lambda x: x, object(), [1], {"a": 1}, OfATest, (1, (2, lambda x: x)), ModuleType("m")],
-)
+    [print, lambda x: x, object(), [1], {"a": 1}, OfATest, (1, (2, lambda x: x)), ModuleType("m"),
+     nested(5_000), Pin(fresh_id())],
+    ids=lambda value: type(value).__name__,
+)  # fmt: skip
 def test_a_key_with_a_part_that_means_nothing_elsewhere_has_no_name(value):
     with pytest.raises(Nameless):
         name(value)
@@ -99,16 +122,44 @@ def test_a_file_that_is_not_whole_is_not_read(tmp_path):
     assert folder.read("b") is None
     path = tmp_path / "a.program"
     whole = path.read_bytes()
-    for damaged in (
-        b"",
-        whole[:-1],
-        whole[1:],
-        whole + b"x",
-        whole.replace(b"content", b"cantent"),
-    ):
+    flipped = [
+        whole[:i] + bytes([whole[i] ^ bit]) + whole[i + 1 :]
+        for i in range(len(whole))
+        for bit in (1, 128)
+    ]
+    for damaged in (b"", whole[:-1], whole[1:], whole + b"x", *flipped):
         path.write_bytes(damaged)
         assert folder.read("a") is None
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.program"]
+
+
+def test_a_file_under_the_name_of_another_is_not_read(tmp_path):
+    folder = Folder(str(tmp_path))
+    folder.write("a", b"content")
+    (tmp_path / "a.program").rename(tmp_path / "b.program")
+    assert folder.read("b") is None
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+@pytest.mark.parametrize("change", ["mode", "owner"])
+def test_a_file_that_others_can_have_written_is_not_read(tmp_path, monkeypatch, change):
+    folder = Folder(str(tmp_path))
+    folder.write("a", b"content")
+    found = (tmp_path / "a.program").stat()
+    if change == "mode":
+        (tmp_path / "a.program").chmod(0o666)
+    else:
+        monkeypatch.setattr(os, "getuid", lambda: found.st_uid + 1)
+    assert folder.read("a") is None
+
+
+def test_what_a_killed_process_began_to_write_goes(tmp_path):
+    for ending, age in ((".unfinished", 2), (".unfinished", 4000), (".txt", 4000)):
+        file = tmp_path / f"{age}{ending}"
+        file.write_text("")
+        os.utime(file, (time.time() - age,) * 2)
+    Folder(str(tmp_path)).drop_old()
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["2.unfinished", "4000.txt"]
 
 
 def test_the_least_recently_used_files_go(tmp_path):
@@ -134,6 +185,24 @@ def test_a_folder_that_others_can_write_to_is_refused(tmp_path):
         tn.keep_programs(file / "folder")
     with pytest.raises(TypeError, match="path or None"):
         tn.keep_programs(3)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="folders of POSIX")
+@pytest.mark.parametrize(
+    "caches, want",
+    [("/c", "/c"), ("relative", "~/.cache"), ("", "~/.cache"), (None, "~/.cache")],
+)
+def test_the_default_folder_is_absolute(caches, want, monkeypatch):
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    if caches is not None:
+        monkeypatch.setenv("XDG_CACHE_HOME", caches)
+    assert keeper._default_folder() == f"{want}/tenferro/programs"
+
+
+def test_a_home_that_is_not_known_is_an_error(monkeypatch):
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    with pytest.raises(ValueError, match="home folder is not known"):
+        tn.keep_programs("~/programs")
 
 
 def test_a_folder_of_the_environment_that_cannot_serve_is_a_warning(tmp_path, monkeypatch):
@@ -178,6 +247,57 @@ def test_another_source_file_is_another_stamp(tmp_path, monkeypatch):
     stamps.append(stamp(host))
     assert len(set(stamps)) == 4
     assert stamps[-1] == stamps[-2]
+
+
+def package_of(tmp_path, monkeypatch):
+    """Return a folder that stands for tenferro's, and a host without plugins."""
+    package = tmp_path / "tenferro"
+    package.mkdir()
+    (package / "rule.py").write_text("x = 1")
+    monkeypatch.setattr(tn, "__path__", [str(package)])
+    host = PluginHost(autoload=False)
+    host.is_as_installed = True
+    host.load()
+    return package, host
+
+
+@pytest.mark.skipif(os.name != "posix", reason="times of POSIX")
+def test_an_edit_of_equal_size_and_time_is_another_stamp(tmp_path, monkeypatch):
+    package, host = package_of(tmp_path, monkeypatch)
+    file = package / "rule.py"
+    times = file.stat()
+    before = stamp(host)
+    while file.stat().st_ctime_ns == times.st_ctime_ns:  # the clock of files goes in steps
+        file.write_text("x = 2")
+        os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert file.stat().st_mtime_ns == times.st_mtime_ns
+    assert stamp(host) != before
+
+
+def test_a_process_whose_files_have_changed_since_keeps_nothing(tmp_path, monkeypatch):
+    _, host = package_of(tmp_path, monkeypatch)
+    now = time.time_ns()
+    assert sources.sources_of(host, "", now - 10**9) is None
+    assert sources.sources_of(host, "", now + 10**9) is not None
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
+def test_links_beside_source_files(tmp_path, monkeypatch):
+    package, host = package_of(tmp_path, monkeypatch)
+    before = stamp(host)
+    (package / ".#rule.py").symlink_to("user@host.123")  # as Emacs does while a file is edited
+    (package / "again").symlink_to(package)
+    assert stamp(host) == before
+    (package / "gone.py").symlink_to("nowhere")
+    assert sources.sources_of(host, "") is None
+
+
+def test_a_package_in_an_archive_is_not_known(tmp_path, monkeypatch):
+    _, host = package_of(tmp_path, monkeypatch)
+    archive = tmp_path / "tenferro.zip"
+    archive.write_bytes(b"")
+    monkeypatch.setattr(tn, "__path__", [str(archive / "tenferro")])
+    assert sources.sources_of(host, "") is None
 
 
 def test_variables_of_tenferro_are_a_part_of_the_stamp(monkeypatch):

@@ -197,12 +197,24 @@ def test_code_of_the_user_is_run_as_it_is_now(make, folder):
     assert want[0] != want[1]
 
 
+def long(x):
+    for _ in range(140):
+        x = np.sin(x) * 1.01
+    return np.sum(x)
+
+
+def unrolled():
+    with tn.debug.unrolled():
+        return tn.grad(long)(X)
+
+
 DIFFERENT = [
     (lambda: tn.grad(lambda x: np.sum(x * x))(X), lambda: tn.grad(lambda x: np.sum(x + x))(X)),
     (lambda: tn.grad(lambda x: np.sum(x**2))(X), lambda: tn.grad(lambda x: np.sum(x**3))(X)),
     (lambda: tn.jit(np.sin)(X), lambda: tn.jit(np.sin)(X[:3])),
     (lambda: tn.jit(np.sin)(X), lambda: tn.jit(np.sin)(X.astype("float32"))),
     (lambda: tn.jit(np.sin)(X), lambda: tn.jit(np.sin, options={"passes": "none"})(X)),
+    (unrolled, lambda: tn.grad(long)(X)),
     (lambda: tn.grad(lambda z: np.sum(np.abs(z) ** 2))(Z),
      lambda: tn.grad(lambda z: np.sum(np.abs(z) ** 2), convention="jax")(Z)),
 ]  # fmt: skip

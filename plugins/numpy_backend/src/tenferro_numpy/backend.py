@@ -23,7 +23,7 @@ from tenferro.computegraph import CompiledProgram, OperandError
 from tenferro.primitives import Aval, DType
 from tenferro_numpy.executable import NumpyExecutable
 from tenferro_numpy.ir.kept import made_again
-from tenferro_numpy.machine.caches import cache_of_core, thread_count
+from tenferro_numpy.machine.caches import cache_of_core, processor_features, thread_count
 from tenferro_numpy.machine.tile_size import Tiling, largest_tile
 from tenferro_numpy.plan_options import PlanOptions
 
@@ -190,8 +190,11 @@ class NumpyBackend(Backend):
         return snapshot(operand)
 
     def decides(self) -> tuple[Hashable, ...]:
-        """Return the version of NumPy, and what tiles and threads depend on."""
-        return np.__version__, cache_of_core(), thread_count()
+        """Return which NumPy this is, what tiles and threads depend on, and the processor.
+
+        Constants are computed when a program is made; their last bits are those of the processor.
+        """
+        return np.__version__, np.__file__, cache_of_core(), thread_count(), processor_features()
 
     def kept_value(self, value: Any) -> Any:
         """Return how an array of a plan is made again in another process."""

@@ -11,6 +11,7 @@ that make programs, and of the machine. What has no digest is not kept. Read in 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Hashable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -28,6 +29,7 @@ __all__ = ["VARIABLE", "keep_programs", "kept_or_made"]
 
 T = TypeVar("T")
 VARIABLE = "TENFERRO_PROGRAMS"  # a folder; empty or absent: programs end with the process
+LOADED_AT = time.time_ns()  # about when the code of this process was read
 _state: dict[str, Keeper | None] = {}
 
 

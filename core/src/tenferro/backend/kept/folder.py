@@ -1,13 +1,15 @@
 """The folder: one file for each program, whole or not there, and a bound for all of them.
 
-A file begins with the digest of the rest, so that what was cut short or changed is made again.
-Files are written under another name and moved into place, which several processes may do at the
-same time.
+A file begins with the digest of its name and the rest, so that what was cut short, changed or
+renamed is made again. Files are written under another name and moved into place, which several
+processes may do at the same time. Whoever can write a program can run code as the user: so the
+folder belongs to the user alone, and so does each file, whatever becomes of the folders above.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from contextlib import suppress
 
 from tenferro.backend.kept.names import digest
@@ -15,6 +17,8 @@ from tenferro.backend.kept.names import digest
 MAX_BYTES = 256 * 2**20  # of all files; the least recently used go
 _OTHERS_CAN_WRITE = 0o022
 _ENDING = ".program"
+_UNFINISHED = ".unfinished"
+_SECONDS_TO_FINISH = 3600  # then the process that began a file has ended
 
 
 class Folder:
@@ -24,16 +28,15 @@ class Folder:
         self.path = path
 
     def prepare(self) -> str:
-        """Make the folder; return what is wrong with it, or nothing.
-
-        Whoever can write a program can run code as the user, so only the user may write there.
-        """
+        """Make the folder; return what is wrong with it, or nothing."""
+        if self.path.startswith("~"):
+            return "the home folder is not known"
         try:
             os.makedirs(self.path, mode=0o700, exist_ok=True)
             found = os.stat(self.path)
         except OSError as error:
             return str(error)
-        if hasattr(os, "getuid") and found.st_uid != os.getuid():
+        if not _is_own(found):
             return "it belongs to another user"
         if os.name == "posix" and found.st_mode & _OTHERS_CAN_WRITE:
             return "other users can write to it"
@@ -50,14 +53,22 @@ class Folder:
         except OSError:
             return None
         try:
-            found = os.read(file, os.fstat(file).st_size)
+            about = os.fstat(file)
+            if not _is_own(about) or (os.name == "posix" and about.st_mode & _OTHERS_CAN_WRITE):
+                return None
+            found = os.read(file, about.st_size)
             os.utime(path)
         except OSError:
             return None
         finally:
             os.close(file)
         head, _, content = found.partition(b"\n")
-        return content if head.decode("ascii", "replace") == digest(content) else None
+        return content if head == _seal(name, content) else None
+
+    @property
+    def is_there(self) -> bool:
+        """True unless the folder was removed."""
+        return os.path.isdir(self.path)
 
     def has(self, name: str) -> bool:
         """Return True if there is a file of that name."""
@@ -68,10 +79,10 @@ class Folder:
         from tempfile import mkstemp  # noqa: PLC0415 - processes that find all programs write none
 
         with suppress(OSError):
-            descriptor, path = mkstemp(dir=self.path)
+            descriptor, path = mkstemp(_UNFINISHED, dir=self.path)
             try:
                 with os.fdopen(descriptor, "wb") as file:
-                    file.write(digest(content).encode("ascii") + b"\n" + content)
+                    file.write(_seal(name, content) + b"\n" + content)
                 os.replace(path, self._file(name))
             except BaseException:
                 with suppress(OSError):
@@ -79,14 +90,20 @@ class Folder:
                 raise
 
     def drop_old(self, most: int = MAX_BYTES) -> None:
-        """Remove the least recently used files until the rest is within the bound."""
+        """Remove the least recently used files until the rest is within the bound.
+
+        Files that a process was killed while writing go as well.
+        """
         found = []
+        old = time.time() - _SECONDS_TO_FINISH
         with suppress(OSError), os.scandir(self.path) as entries:
             for entry in entries:
-                if entry.name.endswith(_ENDING):
-                    with suppress(OSError):
-                        stat = entry.stat()
+                with suppress(OSError):
+                    stat = entry.stat()
+                    if entry.name.endswith(_ENDING):
                         found.append((stat.st_mtime_ns, stat.st_size, entry.path))
+                    elif entry.name.endswith(_UNFINISHED) and stat.st_mtime < old:
+                        os.unlink(entry.path)
         total = sum([size for _, size, _ in found])
         for _, size, path in sorted(found):
             if total <= most:
@@ -94,3 +111,13 @@ class Folder:
             with suppress(OSError):
                 os.unlink(path)
             total -= size
+
+
+def _is_own(found: os.stat_result) -> bool:
+    """Return True if a file or folder is this user's, or the system has no owners."""
+    return not hasattr(os, "getuid") or found.st_uid == os.getuid()
+
+
+def _seal(name: str, content: bytes) -> bytes:
+    """Return what a file begins with."""
+    return digest(name.encode() + b"\n" + content).encode("ascii")

@@ -33,7 +33,6 @@ __all__ = ["Keeper", "keep_programs"]
 
 T = TypeVar("T")
 _SECONDS_AT_THE_END = 5.0  # of writing; a program that is left out is made again
-_DEFAULT = os.path.join(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "tenferro", "programs")
 
 
 class Keeper:
@@ -55,7 +54,8 @@ class Keeper:
         One that cannot serve is an error if the program named it, and a warning if the environment
         did.
         """
-        folder = Folder(os.path.abspath(os.path.expanduser(path)))
+        expanded = os.path.expanduser(path)
+        folder = Folder(expanded if expanded.startswith("~") else os.path.abspath(expanded))
         problem = folder.prepare()
         if not problem:
             return cls(folder)
@@ -103,7 +103,7 @@ class Keeper:
             return None
         with self._lock:
             if self._sources[0] is not plugins:
-                self._sources = plugins, sources_of(plugins, kept.VARIABLE)
+                self._sources = plugins, sources_of(plugins, kept.VARIABLE, kept.LOADED_AT)
             return self._sources[1]
 
     def _is_known(self, package: str) -> bool:
@@ -114,6 +114,8 @@ class Keeper:
         """Write the programs that this process has made and still has."""
         end = monotonic() + _SECONDS_AT_THE_END
         made, self._made = self._made, {}
+        if not made or not self.folder.is_there:
+            return
         for name, (reference, backend) in made.items():
             program = reference()
             if program is None or self.folder.has(name):
@@ -122,8 +124,7 @@ class Keeper:
                 self.folder.write(name, written(program, backend, self._is_known))
             if monotonic() > end:
                 break
-        if made:
-            self.folder.drop_old()
+        self.folder.drop_old()
 
 
 def keep_programs(folder: str | os.PathLike[str] | None = "") -> None:
@@ -157,6 +158,13 @@ def keep_programs(folder: str | os.PathLike[str] | None = "") -> None:
     ...     tn.keep_programs(None)
     12.0
     """
-    if folder is not None and not isinstance(folder, (str, os.PathLike)):
+    path = os.fspath(folder) if isinstance(folder, os.PathLike) else folder
+    if path is not None and not isinstance(path, str):
         raise at_user_line(TypeError(f"keep_programs takes a path or None, not {folder!r:.60}"))
-    kept.use_folder(None if folder is None else os.fspath(folder) or _DEFAULT, "keep_programs")
+    kept.use_folder(_default_folder() if path == "" else path, "keep_programs")
+
+
+def _default_folder() -> str:
+    """Return the folder where no other is named; a relative cache folder is none (XDG)."""
+    caches = os.environ.get("XDG_CACHE_HOME", "")
+    return os.path.join(caches if os.path.isabs(caches) else "~/.cache", "tenferro", "programs")

@@ -32,9 +32,13 @@ class Nameless(Exception):
 def name_of(key: object, is_known: Callable[[str], bool]) -> str:
     """Return the digest of a key; ``is_known`` tells the packages whose source is known.
 
-    Raises Nameless: if the key has a part that means nothing in another process.
+    Raises Nameless: if the key has a part that means nothing in another process, or is nested too
+    deeply to be spelled out.
     """
-    return digest(dumps(_Speller(is_known)(key), _WITHOUT_REFERENCES))
+    try:
+        return digest(dumps(_Speller(is_known)(key), _WITHOUT_REFERENCES))
+    except (RecursionError, ValueError) as error:  # the latter is what marshal raises
+        raise Nameless from error
 
 
 def digest(content: bytes) -> str:
@@ -43,7 +47,11 @@ def digest(content: bytes) -> str:
 
 
 class _Speller:
-    """Spells values out as tuples of Python's own; an operation is written once, then numbered."""
+    """Spells values out as tuples of Python's own; an operation is written once, then numbered.
+
+    What stands for another object is a list, which no key contains, so that no tuple of a key can
+    be spelled like it.
+    """
 
     def __init__(self, is_known: Callable[[str], bool]) -> None:
         self._is_known = is_known
@@ -55,38 +63,39 @@ class _Speller:
             return value
         if isinstance(value, tuple):
             items = tuple([x if type(x) is int else self(x) for x in value])
-            return items if cls is tuple else ("tuple", self._class(cls), items)
+            return items if cls is tuple else ["tuple", self._class(cls), items]
         if cls is frozenset:
-            spelled = [dumps(self(x), _WITHOUT_REFERENCES) for x in value]
-            return ("frozenset", *sorted(spelled))
+            # each item with numbers of its own: the order of a set is not that of another process
+            spelled = [dumps(_Speller(self._is_known)(x), _WITHOUT_REFERENCES) for x in value]
+            return ["frozenset", *sorted(spelled)]
         if isinstance(value, type):
-            return "class", self._class(value)
+            return ["class", self._class(value)]
         return self._interned(value)
 
     def _interned(self, value: Any) -> object:
         number = self._numbers.get(value) if isinstance(value, _INTERNED) else None
         if number is not None:
-            return "again", number
+            return ["again", number]
         parts = self._parts(value)
         self._numbers[value] = len(self._numbers)
         return parts
 
     def _parts(self, value: Any) -> object:
         if isinstance(value, Operation):
-            if value.volatile:
+            if value.volatile or value.unique:
                 raise Nameless
             version = value.version if isinstance(value, Primitive) else 0
             parameters = tuple([self(x) for x in value.parameters.values()])
-            return "operation", self._class(type(value)), version, parameters
+            return ["operation", self._class(type(value)), version, parameters]
         if isinstance(value, Aval):
-            return "aval", value.dtype.name, value.shape
+            return ["aval", value.dtype.name, value.shape]
         if isinstance(value, DType):
-            return "dtype", value.name
+            return ["dtype", value.name]
         if isinstance(value, Fragment):
             parts = value.input_avals, value.equations, value.outputs
-            return "closed graph", tuple([self(part) for part in parts])
+            return ["closed graph", *[self(part) for part in parts]]
         if isinstance(value, Structure):
-            return "structure", self(value.items)
+            return ["structure", self(value.items)]
         raise Nameless
 
     def _class(self, cls: type) -> str:

@@ -1,8 +1,9 @@
 """The facts that decide programs besides their keys: source files, plugins, variables, machine.
 
 A program that other code made may compute something else. So the files of core and of every plugin
-are a part of the names: path, size and time of each, as for Python's own compiled files. A process
-that has registered or replaced plugins itself keeps nothing.
+are a part of the names: path, size and times of each. Other libraries count by their versions. A
+process that has registered or replaced plugins itself keeps nothing, nor does one whose files were
+changed after it had loaded them: its programs are not those of the files.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 
 FORMAT = 1  # of the files; another number, other names
 _PREFIX = "TENFERRO_"
-_ENDINGS = (".py", ".so", ".pyd")
-_PLANS = ("numpy-", "scipy-", "opt_einsum-", "optree-", "cotengra-")
+_ENDINGS = (".py", ".pyc", ".so", ".pyd")
+_METADATA = (".dist-info", ".egg-info")
+_CLOCK_STEP = 100_000_000  # ns by which the clock of files may be behind
 _USED = ("loaded", "unavailable")  # states of plugins that may give primitives or lowerings
 
 
@@ -32,10 +34,11 @@ class Sources(NamedTuple):
     stamp: str
 
 
-def sources_of(host: PluginHost, variable: str) -> Sources | None:
+def sources_of(host: PluginHost, variable: str, loaded_at: int | None = None) -> Sources | None:
     """Return the facts that decide the programs of this process; None where one is not known.
 
-    ``variable`` is the environment variable that decides nothing.
+    ``variable`` is the environment variable that decides nothing; ``loaded_at`` the time in ns at
+    which the process read its code.
     """
     records = host.records()
     if not host.is_as_installed:
@@ -47,25 +50,44 @@ def sources_of(host: PluginHost, variable: str) -> Sources | None:
     places = [getattr(sys.modules.get(package), "__path__", ()) for package in sorted(packages)]
     if not all(places):  # a plugin that is a single file, or an object
         return None
-    files = [found for place in chain.from_iterable(places) for found in files_below(place)]
+    try:
+        files = [found for place in chain.from_iterable(places) for found in files_below(place)]
+    except OSError:  # a package in an archive, or files that cannot be looked at
+        return None
+    if loaded_at is not None and any([max(f[3:]) > loaded_at - _CLOCK_STEP for f in files]):
+        return None
     libraries = [name for place in sys.path for name in _versions(place)]
     python = sys.version, sys.platform, sys.flags.optimize, _machine()
     text = repr((FORMAT, python, libraries, plugins, sorted(variables), files))
     return Sources(frozenset(packages), digest(text.encode()))
 
 
-def files_below(place: str) -> list[tuple[str, str, int, int]]:
-    """Return folder, name, size and time of each source file in a folder and below, sorted."""
+def files_below(place: str) -> list[tuple[str, str, int, int, int]]:
+    """Return folder, name, size and times of each source file in a folder and below, sorted.
+
+    The second time is that of the last change of the file itself, which copying does not preserve.
+
+    Raises OSError: if a folder or file cannot be looked at.
+    """
     found = []
     waiting = [place]
+    linked = {os.path.realpath(place)}
     for folder in waiting:
         with os.scandir(folder) as entries:
             for entry in entries:
                 name = entry.name
                 if name.endswith(_ENDINGS):
+                    if entry.is_dir() or name[0] == ".":  # editors leave links of such names
+                        continue
                     stat = entry.stat()
-                    found.append((folder, name, stat.st_size, stat.st_mtime_ns))
+                    times = stat.st_mtime_ns, stat.st_ctime_ns
+                    found.append((folder, name, stat.st_size, *times))
                 elif "." not in name and name != "__pycache__" and entry.is_dir():
+                    if entry.is_symlink():  # perhaps to a folder above
+                        there = os.path.realpath(entry.path)
+                        if there in linked:
+                            continue
+                        linked.add(there)
                     waiting.append(entry.path)
     return sorted(found)
 
@@ -73,17 +95,19 @@ def files_below(place: str) -> list[tuple[str, str, int, int]]:
 def _versions(place: str) -> list[str]:
     """Return the metadata folders of libraries in a folder of the path; their names have versions.
 
-    Plans follow what these libraries say, for instance the order of a contraction.
+    Plans follow what libraries say, for instance the order of a contraction, and a plugin may use
+    any library.
     """
     try:
         names = os.listdir(place or ".")
     except OSError:
         return []
-    return sorted(
-        [name for name in names if name.endswith(".dist-info") and name.startswith(_PLANS)]
-    )
+    return sorted([name for name in names if name.endswith(_METADATA)])
 
 
-def _machine() -> str:
-    """Return the type of the processor."""
-    return os.uname().machine if hasattr(os, "uname") else os.environ["PROCESSOR_ARCHITECTURE"]
+def _machine() -> tuple[str, str | None]:
+    """Return the type of the processor, and the version of the library of C functions."""
+    if not hasattr(os, "uname"):
+        return os.environ.get("PROCESSOR_ARCHITECTURE", ""), None
+    name = "CS_GNU_LIBC_VERSION"
+    return os.uname().machine, os.confstr(name) if name in os.confstr_names else None

@@ -49,6 +49,11 @@ def rolling(is_allowed: bool, backend: str | Backend | None = None) -> Iterator[
         _named.reset(tokens[1])
 
 
+def is_rolling() -> bool:
+    """Return True unless loops stay as Python unrolled them, whatever a transform asks for."""
+    return _allowed.get() and not is_unrolling() and not is_inspected()
+
+
 def is_interpreted() -> bool:
     """Return True if what is recorded now will run one operation after the other.
 
@@ -71,12 +76,10 @@ def with_loops(
     """
     start = min([key.serial for key in inputs], default=0)
     newest = max([key.serial for key in outputs], default=0)
-    if newest - start < LEAST_EQUATIONS or not _allowed.get():
+    if newest - start < LEAST_EQUATIONS or not is_rolling():
         return outputs
     others = sum([start < key.serial <= newest for key in set(inputs)])  # that no equation made
     if newest - start - others < LEAST_EQUATIONS:
-        return outputs
-    if is_inspected() or is_unrolling():
         return outputs
     if backend is not None and ROLL not in chosen_passes(backend):
         return outputs

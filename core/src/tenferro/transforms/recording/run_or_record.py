@@ -34,7 +34,7 @@ from tenferro.computegraph import (
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import flow_of, in_rule
 from tenferro.transforms.recording.positions import Reads, identity_of
-from tenferro.transforms.recording.rolling import with_loops
+from tenferro.transforms.recording.rolling import is_rolling, with_loops
 
 if TYPE_CHECKING:
     from tenferro.backend import Backend, Executable
@@ -87,7 +87,8 @@ def run_or_record(
     make = partial(finish, leaves, avals, partial(emitted, chosen), chosen, reads, notes)
     if notes is None:  # they end with the process
         ignored = reads is None or reads.ignores_values
-        name = "transform", kind, len(looked_at), structure, avals, rolls, ignored
+        rolled = rolls and is_rolling()
+        name = "transform", kind, len(looked_at), structure, avals, rolled, ignored
         make = partial(kept_or_made, name, chosen, make)
     key: Hashable = (kind, len(looked_at), structure, avals, chosen, chosen.lowerings.generation)
     try:

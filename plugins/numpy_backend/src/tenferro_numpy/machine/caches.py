@@ -1,4 +1,4 @@
-"""Cache size per core and number of processors, as the system reports them.
+"""Cache size per core, number of processors and their features, as the system reports them.
 
 It is read, not measured, because the size of tiles decides the order of sums, and results are to be
 the same in every process. Read next: `machine/tile_size.py`.
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from functools import cache
+from importlib import import_module
 
-__all__ = ["cache_of_core", "thread_count"]
+__all__ = ["cache_of_core", "processor_features", "thread_count"]
 
 _USUAL = 1 << 21  # bytes, on another system, or in a container that hides it
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -55,3 +56,11 @@ def thread_count() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:
         return os.cpu_count() or 1
+
+
+@cache
+def processor_features() -> tuple[str, ...]:
+    """Return the instruction sets that NumPy uses here, on which last bits of functions depend."""
+    module = import_module("numpy._core._multiarray_umath")  # loaded with NumPy
+    found = getattr(module, "__cpu_features__", {})
+    return tuple(sorted([name for name, is_there in found.items() if is_there]))
