@@ -120,7 +120,8 @@ XLA_FULL = (
 #: Prepared contractions in all transforms, derivatives of every function beside differences,
 #: warnings of gauges, patterns and entries of sparse Jacobians, all pairs of transforms of
 #: closures; checks of gradients, rules of users; every operator and function on every kind of
-#: part, derivatives of assignments, and series of every function; parameters that core refuses.
+#: part, derivatives of assignments, and series of every function; parameters that core refuses;
+#: arguments that a function writes to, and dtypes of numbers.
 XLA_DEEP = (
     f"{ON}/stats/test_distributions.py::test_derivatives_of_logarithms_are_those_of_differences",
     f"{ON}/stats/test_distributions.py::test_derivatives_by_shapes_far_out",
@@ -144,6 +145,8 @@ XLA_DEEP = (
     f"{ON}/transforms/test_host_callback.py::test_a_rule_around_the_call_is_its_derivative",
     f"{ON}/transforms/test_parameters_without_derivative.py",
     f"{ON}/transforms/test_check_grads.py",
+    f"{ON}/transforms/test_own_arguments.py",
+    f"{ON}/control/test_dtypes_of_numbers.py",
     f"{ON}/transforms/test_custom.py",
     f"{ON}/transforms/test_rules_when_called.py",
     f"{ON}/transforms/test_singular_points.py",
