@@ -4,7 +4,7 @@ Its distribution function is I_v(df/2, df/2) with v = ½ (1 + z/√(df + z²)), 
 where the usual form I_w(½, df/2) with w = z²/(df + z²) has no derivative. The rounding of v costs
 digits for many degrees of freedom: the relative error of a tail is below 1e-15 |z| √df, and below
 1e-12 for its logarithm from 1e-18 on. Derivatives by df, small differences there, have absolute
-errors of 1e-17.
+errors of 1e-17. From 1/√eps degrees on, it is a normal distribution at another place.
 Source: Boik, Robison-Cox (1998); DLMF 8.17.6 of Iₓ(a, b).
 """
 
@@ -29,6 +29,7 @@ from tenferro.stats._log_tails import MIN_TAIL_FOR_ITS_LOG, log_betainc_far_out
 from tenferro.stats._standard import Standard, broadcast, choose, standard
 
 _LOG_GAMMA_RATIO = (1 / 8, -1 / 192, 1 / 640, -17 / 14336, 31 / 18432)
+_LOG1P = tuple((-1) ** k / (k + 1) for k in range(6))  # ln(1 + r)/r by powers of r < 0.001
 _ARTANH = tuple(1 / (2 * k + 1) for k in range(8))  # artanh(s)/s by powers of s² < 0.002
 
 __all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
@@ -78,7 +79,7 @@ def _mirrored(given: Standard) -> Standard:
 class _Places(NamedTuple):
     """The points of a distribution function, in one shape."""
 
-    z: Array
+    z: Array  # the place in the normal distribution, where that is taken
     df: Array  # 1 where the distribution is normal
     is_normal: Array
     is_low: Array  # z < 0
@@ -93,7 +94,11 @@ class _Places(NamedTuple):
 
 def _places(given: Standard) -> _Places:
     z, df = broadcast(given.z, given.shapes[0])
-    is_normal = equal(df, inf)
+    is_limit = equal(df, inf)
+    is_large = greater(df, finfo(z.dtype).eps ** -0.5) & less(df, inf)
+    is_close = is_large & less(absolute(z), sqrt(df) * 0.03)
+    deviate = _normal_deviate(choose(is_close, z, 0.0), choose(is_close, df, 1e8))
+    is_normal = is_limit | is_close
     df = choose(is_normal, 1.0, df)
     is_low = less(z, 0)
     ratio = choose(is_low, -z, z) / sqrt(df)
@@ -102,7 +107,20 @@ def _places(given: Standard) -> _Places:
     is_far = less(place, 0.25)  # where the ratio may be infinite
     near = choose(is_far, 0.0, ratio) / choose(is_far, 1.0, length)
     away = choose(is_far, place - 0.5, near * -0.5)
-    return _Places(z, df, is_normal, is_low, place, away, log_place)
+    return _Places(choose(is_close, deviate, z), df, is_normal, is_low, place, away, log_place)
+
+
+def _normal_deviate(z: Array, df: Array) -> Array:
+    """Return the u with Φ(u) = F(z) for many degrees of freedom, and z² < 0.001 df.
+
+    Convention   y = ±√(a ln(1 + z²/df)),  u = y + (y³ + 3y)/(48 a²)   with a = df - ½
+    Source       Hill (1970), algorithm 395; the next term is below 1e-16
+    """
+    inverse = 1 / df
+    share = z * z * inverse
+    y = z * sqrt((1 - 0.5 * inverse) * _horner(share, _LOG1P))
+    step = inverse / (1 - 0.5 * inverse)
+    return y + y * (y * y + 3) * step * step * (1 / 48)
 
 
 def _log_density(given: Standard) -> Array:

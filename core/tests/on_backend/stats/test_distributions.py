@@ -71,7 +71,8 @@ LARGE = {  # points and parameters, the tails in mpmath
               _gamma_tails),
     "beta": ([(3.5196e-7, 3.0, 1e7), (2.1342e-6, 20.0, 1e7), (1e-20, 0.5, 0.5),
               (0.9999, 1e5, 0.05)], _beta_tails),
-    "t": ([(1e200, 0.01), (-1e200, 0.01), (1e8, 1.0), (-9.0, 1e4), (3.0, 1e4)], _t_tails),
+    "t": ([(1e200, 0.01), (-1e200, 0.01), (1e8, 1.0), (-9.0, 1e4), (3.0, 1e4), (-5.0, 7e7),
+           (0.5, 1e9)], _t_tails),
 }  # fmt: skip
 
 
@@ -91,6 +92,13 @@ def test_tails_at_large_shapes_are_those_of_mpmath(name):
     for form, values in want.items():
         got = ours(name, form)(*at)
         np.testing.assert_allclose(got, np.array(values, float), rtol=1e-12, atol=1e-300)
+
+
+@pytest.mark.parametrize("form", ["cdf", "sf", "logcdf", "logsf"])
+@pytest.mark.parametrize("df", [1e19, 1e30, 1e200])
+def test_a_distribution_function_of_very_many_degrees_is_the_normal_one(df, form):
+    at = np.array([-30.0, -5.0, -0.5, 0.0, 0.5, 5.0])
+    np.testing.assert_allclose(ours("t", form)(at, df), ours("norm", form)(at), rtol=1e-12)
 
 
 @pytest.mark.parametrize("mode", [tn.jacrev, tn.jacfwd])
