@@ -1,8 +1,10 @@
 """Programs from a folder compute the same bits as those that the process makes."""
 
+import linecache
 import os
 import subprocess
 import sys
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -256,6 +258,34 @@ def test_reports_and_errors_of_a_kept_program_name_its_equations(folder):
     jitted = tn.jit(unstable)
     assert "cholesky" in str(jitted.profile(SPD))
     assert "test_kept_programs.py" in str(jitted.profile(SPD))
+
+
+FUNCTION = "def f(x):\n    return np.cosh(x)\n"
+
+
+@pytest.mark.parametrize(
+    "text, is_named",
+    [(FUNCTION, True), (f"\n{FUNCTION}", False), (FUNCTION.replace("(x)\n", "( x )\n"), False)],
+    ids=["same", "moved", "edited"],
+)
+def test_a_line_that_has_changed_is_not_named(text, is_named, folder, monkeypatch):
+    file = folder / "model.py"
+    module = ModuleType("model")
+    module.__file__, module.np = str(file), np
+    monkeypatch.setitem(sys.modules, "model", module)
+
+    def profile(text):
+        file.write_text(text)
+        linecache.checkcache()
+        exec(compile(text, file, "exec"), vars(module))
+        return str(tn.jit(module.f).profile(X))
+
+    keeper = begin(folder)
+    assert "model.py:2" in profile(FUNCTION)
+    keeper.write()
+    again = begin(folder)
+    assert ("model.py" in profile(text)) is is_named
+    assert again.found == 1
 
 
 def test_nothing_that_a_run_computed_is_written(folder):

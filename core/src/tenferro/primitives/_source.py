@@ -68,10 +68,16 @@ def source_text(source: Source | str | None) -> str | None:
     if source is None or isinstance(source, str):
         return source
     code, offset = source
-    line = line_number(source)
-    text = _line_text(code.co_filename, line) if line else ""
-    name = code.co_filename.rpartition("/")[2]
-    return f"{name}:{line or '?'}{f'   {text}' if text else ''}" if offset >= 0 else name
+    if offset < 0:
+        return code.co_filename.rpartition("/")[2]
+    return line_text(code.co_filename, line_number(source))
+
+
+def line_text(filename: str, line: int | None) -> str:
+    """``model.py:12   y = W @ x`` for a line as the file has it now."""
+    text = _text_of(filename, line) if line else ""
+    name = filename.rpartition("/")[2]
+    return f"{name}:{line or '?'}{f'   {text}' if text else ''}"
 
 
 def line_number(source: Source) -> int | None:
@@ -83,7 +89,7 @@ def line_number(source: Source) -> int | None:
     return None
 
 
-def _line_text(filename: str, line: int) -> str:
+def _text_of(filename: str, line: int) -> str:
     linecache = sys.modules.get("linecache")
     if linecache is None:
         linecache = __import__("linecache")

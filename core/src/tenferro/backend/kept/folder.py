@@ -34,7 +34,7 @@ class Folder:
         try:
             os.makedirs(self.path, mode=0o700, exist_ok=True)
             found = os.stat(self.path)
-        except OSError as error:
+        except (OSError, ValueError) as error:  # the latter for a zero byte in the path
             return str(error)
         if not _is_own(found):
             return "it belongs to another user"
@@ -76,9 +76,10 @@ class Folder:
 
     def write(self, name: str, content: bytes) -> None:
         """Write a program's file; nothing happens where the disk does not take it."""
-        from tempfile import mkstemp  # noqa: PLC0415 - processes that find all programs write none
-
         with suppress(OSError):
+            # imported here: processes that find all programs write none
+            from tempfile import mkstemp  # noqa: PLC0415
+
             descriptor, path = mkstemp(_UNFINISHED, dir=self.path)
             try:
                 with os.fdopen(descriptor, "wb") as file:
