@@ -22,7 +22,7 @@ from tenferro.primitives._dtype import DType
 from tenferro.tidu import Primitive
 
 _PLAIN = frozenset((int, float, complex, str, bytes, bool, type(None)))
-_WITHOUT_REFERENCES = 2  # version of marshal's format: equal values have equal bytes
+WITHOUT_REFERENCES = 2  # version of marshal's format: equal values have equal bytes
 
 
 class Nameless(Exception):
@@ -36,7 +36,7 @@ def name_of(key: object, is_known: Callable[[str], bool]) -> str:
     deeply to be spelled out.
     """
     try:
-        return digest(dumps(_Speller(is_known)(key), _WITHOUT_REFERENCES))
+        return digest(dumps(_Speller(is_known)(key), WITHOUT_REFERENCES))
     except (RecursionError, ValueError) as error:  # the latter is what marshal raises
         raise Nameless from error
 
@@ -66,7 +66,7 @@ class _Speller:
             return items if cls is tuple else ["tuple", self._class(cls), items]
         if cls is frozenset:
             # each item with numbers of its own: the order of a set is not that of another process
-            spelled = [dumps(_Speller(self._is_known)(x), _WITHOUT_REFERENCES) for x in value]
+            spelled = [dumps(_Speller(self._is_known)(x), WITHOUT_REFERENCES) for x in value]
             return ["frozenset", *sorted(spelled)]
         if isinstance(value, type):
             return ["class", self._class(value)]

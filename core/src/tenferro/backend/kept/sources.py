@@ -11,10 +11,11 @@ from __future__ import annotations
 import os
 import sys
 from itertools import chain
+from marshal import dumps
 from typing import TYPE_CHECKING
 
 from tenferro._runtime.records import NamedTuple
-from tenferro.backend.kept.names import digest
+from tenferro.backend.kept.names import WITHOUT_REFERENCES, digest
 
 if TYPE_CHECKING:
     from tenferro.backend.discovery.host import PluginHost
@@ -54,12 +55,14 @@ def sources_of(host: PluginHost, variable: str, loaded_at: int | None = None) ->
         files = [found for place in chain.from_iterable(places) for found in files_below(place)]
     except OSError:  # a package in an archive, or files that cannot be looked at
         return None
-    if loaded_at is not None and any([max(f[3:]) > loaded_at - _CLOCK_STEP for f in files]):
-        return None
+    if loaded_at is not None:
+        newest = max([max(time, change) for *_, time, change in files], default=0)
+        if newest > loaded_at - _CLOCK_STEP:
+            return None
     libraries = [name for place in sys.path for name in _versions(place)]
     python = sys.version, sys.platform, sys.flags.optimize, _machine()
-    text = repr((FORMAT, python, libraries, plugins, sorted(variables), files))
-    return Sources(frozenset(packages), digest(text.encode()))
+    facts = FORMAT, python, libraries, plugins, sorted(variables), files
+    return Sources(frozenset(packages), digest(dumps(facts, WITHOUT_REFERENCES)))
 
 
 def files_below(place: str) -> list[tuple[str, str, int, int, int]]:
@@ -77,11 +80,10 @@ def files_below(place: str) -> list[tuple[str, str, int, int, int]]:
             for entry in entries:
                 name = entry.name
                 if name.endswith(_ENDINGS):
-                    if entry.is_dir() or name[0] == ".":  # editors leave links of such names
-                        continue
-                    stat = entry.stat()
-                    times = stat.st_mtime_ns, stat.st_ctime_ns
-                    found.append((folder, name, stat.st_size, *times))
+                    if name[0] != ".":  # editors leave links of such names
+                        stat = entry.stat()
+                        size, time, change = stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
+                        found.append((folder, name, size, time, change))
                 elif "." not in name and name != "__pycache__" and entry.is_dir():
                     if entry.is_symlink():  # perhaps to a folder above
                         there = os.path.realpath(entry.path)

@@ -86,10 +86,8 @@ def run_or_record(
 
     make = partial(finish, leaves, avals, partial(emitted, chosen), chosen, reads, notes)
     if notes is None:  # they end with the process
-        ignored = reads is None or reads.ignores_values
-        rolled = rolls and is_rolling()
-        name = "transform", kind, len(looked_at), structure, avals, rolled, ignored
-        make = partial(kept_or_made, name, chosen, make)
+        parts = kind, len(looked_at), structure, avals
+        make = partial(_kept_or_finished, parts, rolls, reads, chosen, make)
     key: Hashable = (kind, len(looked_at), structure, avals, chosen, chosen.lowerings.generation)
     try:
         program = _program(key, make, _BYTES_PER_ITEM * len(structure), reads, operands)
@@ -103,6 +101,22 @@ def run_or_record(
         avals = program.output_avals
         return deliverer(avals, chosen, operands[:given], plain, fresh=True)(results)
     return _run_anew(leaves, len(inputs), outputs, plain, backend)
+
+
+def _kept_or_finished(
+    parts: tuple[Hashable, ...],
+    rolls: bool,
+    reads: Reads | None,
+    backend: Backend,
+    make: Callable[[], Finished],
+) -> Finished:
+    """Return the program among those of other processes, or finish it.
+
+    What decides it besides its parts is asked now: values may be ignored since an earlier call.
+    """
+    ignored = reads is None or reads.ignores_values
+    name = "transform", *parts, rolls and is_rolling(), ignored
+    return kept_or_made(name, backend, make)
 
 
 def _looked_at(
