@@ -301,6 +301,15 @@ def test_nothing_that_a_run_computed_is_written(folder):
     assert not any(np.float64(secret).tobytes() in content for content in files)
 
 
+def test_nothing_is_written_after_source_files_have_changed(folder, monkeypatch):
+    keeper = begin(folder)
+    tn.grad(lambda x: np.sum(np.cosh(x)))(X)
+    monkeypatch.setattr(kept, "LOADED_AT", 0)  # all files are newer
+    keeper.write()
+    assert keeper.made == 1
+    assert not [*folder.iterdir()]
+
+
 def test_none_ends_it(folder):
     begin(folder)
     tn.keep_programs(None)

@@ -23,8 +23,9 @@ from tenferro.backend.base import Backend
 from tenferro.backend.kept.folder import Folder
 from tenferro.backend.kept.forms import NotKept, read, written
 from tenferro.backend.kept.names import Nameless, name_of
-from tenferro.backend.kept.sources import Sources, sources_of
+from tenferro.backend.kept.sources import Sources, files_of, sources_of, were_edited
 from tenferro.primitives._boundary import at_user_line
+from tenferro.primitives._source import stack_level
 
 if TYPE_CHECKING:
     from tenferro.backend.discovery.host import PluginHost
@@ -62,7 +63,7 @@ class Keeper:
         text = f"{said_by}: programs cannot be kept in {folder.path}: {problem}"
         if said_by != kept.VARIABLE:
             raise at_user_line(ValueError(text))
-        warnings.warn(text, RuntimeWarning, stacklevel=2)
+        warnings.warn(text, RuntimeWarning, stacklevel=stack_level())
         return None
 
     def renew_after_fork(self) -> None:
@@ -111,10 +112,18 @@ class Keeper:
         return sources is not None and package in sources.packages
 
     def write(self) -> None:
-        """Write the programs that this process has made and still has."""
+        """Write the programs that this process has made and still has.
+
+        None is written if source files have changed meanwhile: modules load late, so that a part of
+        the programs may be by the new files.
+        """
         end = monotonic() + _SECONDS_AT_THE_END
         made, self._made = self._made, {}
-        if not made or not self.folder.is_there:
+        sources = self._sources[1]
+        if not made or sources is None or not self.folder.is_there:
+            return
+        files = files_of(sources.packages)
+        if files is None or were_edited(files, kept.LOADED_AT):
             return
         for name, (reference, backend) in made.items():
             program = reference()

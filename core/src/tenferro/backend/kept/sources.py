@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from itertools import chain
 from marshal import dumps
 from typing import TYPE_CHECKING
@@ -25,6 +26,8 @@ _PREFIX = "TENFERRO_"
 _ENDINGS = (".py", ".pyc", ".so", ".pyd")
 _METADATA = (".dist-info", ".egg-info")
 _CLOCK_STEP = 100_000_000  # ns by which the clock of files may be behind
+#: folder, name, size and times
+File = tuple[str, str, int, int, int]
 _USED = ("loaded", "unavailable")  # states of plugins that may give primitives or lowerings
 
 
@@ -48,24 +51,33 @@ def sources_of(host: PluginHost, variable: str, loaded_at: int | None = None) ->
     packages = {"tenferro", *[record.value.partition(":")[0].partition(".")[0] for record in used]}
     plugins = [(r.group, r.name, r.dist, r.version, r.value, r.status, r.reason) for r in records]
     variables = [(k, v) for k, v in os.environ.items() if k.startswith(_PREFIX) and k != variable]
-    places = [getattr(sys.modules.get(package), "__path__", ()) for package in sorted(packages)]
-    if not all(places):  # a plugin that is a single file, or an object
+    files = files_of(packages)
+    if files is None or (loaded_at is not None and were_edited(files, loaded_at)):
         return None
-    try:
-        files = [found for place in chain.from_iterable(places) for found in files_below(place)]
-    except OSError:  # a package in an archive, or files that cannot be looked at
-        return None
-    if loaded_at is not None:
-        newest = max([max(time, change) for *_, time, change in files], default=0)
-        if newest > loaded_at - _CLOCK_STEP:
-            return None
     libraries = [name for place in sys.path for name in _versions(place)]
     python = sys.version, sys.platform, sys.flags.optimize, _machine()
     facts = FORMAT, python, libraries, plugins, sorted(variables), files
     return Sources(frozenset(packages), digest(dumps(facts, WITHOUT_REFERENCES)))
 
 
-def files_below(place: str) -> list[tuple[str, str, int, int, int]]:
+def files_of(packages: Iterable[str]) -> list[File] | None:
+    """Return the source files of packages; None where one has files that are not known."""
+    places = [getattr(sys.modules.get(package), "__path__", ()) for package in sorted(packages)]
+    if not all(places):  # a plugin that is a single file, or an object
+        return None
+    try:
+        return [found for place in chain.from_iterable(places) for found in files_below(place)]
+    except OSError:  # a package in an archive, or files that cannot be looked at
+        return None
+
+
+def were_edited(files: list[File], since: int) -> bool:
+    """Return True if one of the files may have changed after a time in ns."""
+    newest = max([max(time, change) for *_, time, change in files], default=0)
+    return newest > since - _CLOCK_STEP
+
+
+def files_below(place: str) -> list[File]:
     """Return folder, name, size and times of each source file in a folder and below, sorted.
 
     The second time is that of the last change of the file itself, which copying does not preserve.
