@@ -214,8 +214,9 @@ def test_a_folder_of_the_environment_that_cannot_serve_is_a_warning(tmp_path, mo
     file = tmp_path / "file"
     file.write_text("")
     monkeypatch.setenv(kept.VARIABLE, str(file / "folder"))
-    with pytest.warns(RuntimeWarning, match="TENFERRO_PROGRAMS: programs cannot be kept"):
+    with pytest.warns(RuntimeWarning, match="TENFERRO_PROGRAMS: programs cannot be kept") as found:
         assert kept.keeper_now() is None
+    assert found[0].filename == __file__
     assert kept.keeper_now() is None  # without another warning
 
 

@@ -310,6 +310,20 @@ def test_nothing_is_written_after_source_files_have_changed(folder, monkeypatch)
     assert not [*folder.iterdir()]
 
 
+def test_nothing_is_found_after_lowerings_were_added_to_a_table(folder, monkeypatch):
+    function = tn.grad(lambda x: np.sum(np.cosh(x)))
+    keeper = begin(folder)
+    function(X)
+    keeper.write()
+    table = tn.host().backend("numpy").lowerings
+    assert table.is_as_made
+    monkeypatch.setattr(table, "generation", table.generation)  # as it was, at the end
+    again = begin(folder)
+    table.extend([])
+    function(X)
+    assert (again.found, again.made) == (0, 0)
+
+
 def test_none_ends_it(folder):
     begin(folder)
     tn.keep_programs(None)

@@ -100,7 +100,8 @@ class Keeper:
 
     def _known_sources(self, backend: Backend) -> Sources | None:
         plugins = host()
-        if not plugins.is_as_installed or not plugins.has_made(backend):
+        is_as_installed = plugins.is_as_installed and backend.lowerings.is_as_made
+        if not is_as_installed or not plugins.has_made(backend):
             return None
         with self._lock:
             if self._sources[0] is not plugins:

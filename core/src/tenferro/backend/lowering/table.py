@@ -107,6 +107,11 @@ class LoweringTable:
         self._functions.clear()
         self._callbacks.clear()
 
+    @property
+    def is_as_made(self) -> bool:
+        """True unless lowerings were added or preferred later."""
+        return self.generation == 1
+
     def __contains__(self, key: object) -> bool:
         return key in self._candidates
 
