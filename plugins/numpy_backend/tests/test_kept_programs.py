@@ -264,11 +264,16 @@ FUNCTION = "def f(x):\n    return np.cosh(x)\n"
 
 
 @pytest.mark.parametrize(
-    "text, is_named",
-    [(FUNCTION, True), (f"\n{FUNCTION}", False), (FUNCTION.replace("(x)\n", "( x )\n"), False)],
-    ids=["same", "moved", "edited"],
+    "text, is_loaded, is_named",
+    [
+        (FUNCTION, True, True),
+        (FUNCTION, False, False),
+        (f"\n{FUNCTION}", True, False),
+        (FUNCTION.replace("(x)\n", "( x )\n"), True, False),
+    ],
+    ids=["same", "of another script", "moved", "edited"],
 )
-def test_a_line_that_has_changed_is_not_named(text, is_named, folder, monkeypatch):
+def test_a_line_that_is_not_there_is_not_named(text, is_loaded, is_named, folder, monkeypatch):
     file = folder / "model.py"
     module = ModuleType("model")
     module.__file__, module.np = str(file), np
@@ -284,6 +289,8 @@ def test_a_line_that_has_changed_is_not_named(text, is_named, folder, monkeypatc
     assert "model.py:2" in profile(FUNCTION)
     keeper.write()
     again = begin(folder)
+    if not is_loaded:
+        monkeypatch.delitem(sys.modules, "model")
     assert ("model.py" in profile(text)) is is_named
     assert again.found == 1
 
