@@ -28,7 +28,6 @@ def layers(h):
 def measured(function, x):
     """Return the result of a call, and its peak in bytes."""
     function(x)
-    function(x)  # the second run compiles the source
     tracemalloc.start()
     try:
         found = function(x)

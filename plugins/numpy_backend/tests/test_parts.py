@@ -124,7 +124,7 @@ def test_a_program_that_repeats_itself_is_compiled_by_its_second_run(backend):
         program = program_of(function, (2,), (2,))
         executable = backend.compile(program, program.input_avals)
         executable.prepare()
-        for _ in range(2):
+        for _ in range(executables._RUNS_OF_PREPARED + 1):
             executable(np.full(2, 0.1), np.full(2, 0.2))
         assert state in executable.explain().split("\n")[0]
     assert executables._LONGEST_PREPARED < 3000

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NumpyExecutable"]
 
-_RUNS_OF_PREPARED = 1  # before a program that will run often is compiled; many never run again
+_RUNS_OF_PREPARED = 8  # before a program that will run often is compiled; many never do
 _LONGEST_PREPARED = 2_000  # new lines of such a program; a longer one waits as others do
 _NUMBERS: dict[type, Any] = {float: np.float64, bool: np.bool_}
 _LONGEST_SOURCE = 20_000  # new lines; programs that have more stay interpreted
@@ -131,7 +131,7 @@ class NumpyExecutable(Executable):
         return self._interpreter(*operands)
 
     def prepare(self) -> None:
-        """Make the executor that the options ask for; by default the second run compiles."""
+        """Make the executor that the options ask for; by default a later run compiles."""
         if self._executor == "interpret":
             self._run = self._interpreter
         elif self._executor == "auto":
