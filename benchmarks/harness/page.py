@@ -80,6 +80,12 @@ In `mps`, the path of one einsum over the whole network needs 144 million floati
 those from site to site 189 million. In `rosenbrock`, each call of NumPy takes about 0.4 µs for
 1,000 elements: squares that are multiplied out need 19 calls on arrays, plain slices 14.
 
+A first call of tenferro writes a graph, its derivative, the result of the passes and a plan, where
+autograd runs operations as they come and then its tape. From the second process on, a kept program
+(`keep_programs`) leaves recording and the reading of a file. The 1.9 ms of `lse` are then 0.75 ms
+for recording, 0.8 ms for the file and the modules that its plan names, and 0.2 ms for the run;
+autograd needs 0.33 ms in all.
+
 This page is generated. It shows the run of
 
 ```
