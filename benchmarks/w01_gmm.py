@@ -50,10 +50,10 @@ W = Workload(
     quick=[Case("n = 100", 100, 100)],
     inputs=inputs,
     goals=[
-        Goal(1.0, case="n = 1,000"),
-        Goal(0.9, case="n = 10,000"),
+        Goal(0.9, case="n = 1,000"),
+        Goal(0.7, case="n = 10,000"),
         Goal(1.0, case="n = 1,000", contestant="tenferro xla", over="jax"),
-        Goal(0.4, case="n = 10,000", contestant="tenferro xla", over="jax"),
+        Goal(0.5, case="n = 10,000", contestant="tenferro xla", over="jax"),
     ],
     tolerance=1e-8,
     large=True,

@@ -33,7 +33,7 @@ W = Workload(
     quick=[Case("10 elements", 10)],
     inputs=inputs,
     goals=[
-        Goal(1.2, plus=4e-6),
+        Goal(1.2, plus=3e-6),
         Goal(1.0, contestant="tenferro xla", over="jax", plus=4e-6),
         Goal(1.0, contestant=OURS_ON_NUMPY, over=JAX_ON_NUMPY, plus=6e-6),
     ],

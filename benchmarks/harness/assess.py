@@ -84,7 +84,7 @@ def text(goal: Goal, unit: str = "") -> str:
     limit = quantity(goal.limit, unit) if goal.limit else ""
     parts = [limit, seconds(goal.plus) if goal.plus else ""]
     over = "" if goal.over == BASELINE else f" ÷ {goal.over}"
-    label = goal.label or ("memory" if goal.figure == "memory" else "")
+    label = "memory" if goal.figure == "memory" else ""
     return f"{label} ≤ {' + '.join(filter(None, parts))}{over}".strip()
 
 

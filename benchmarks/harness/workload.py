@@ -40,8 +40,7 @@ class Goal(NamedTuple):
     """What a contestant's figure must not exceed.
 
     The figure `time` is CPU time at one thread and wall time at more, `memory` peak memory, both
-    divided by the baseline's; `plus` is added in absolute terms. Every other figure is absolute. A
-    second goal for the same figure has a label.
+    divided by the baseline's; `plus` is added in absolute terms. Every other figure is absolute.
     """
 
     limit: float
@@ -51,7 +50,6 @@ class Goal(NamedTuple):
     over: str = BASELINE
     threads: int = 1
     plus: float = 0.0
-    label: str = ""
 
 
 class Contestant(NamedTuple):
