@@ -234,16 +234,31 @@ def test_other_functions_shapes_dtypes_and_options_are_other_programs(number, fo
     assert again.found == 0
 
 
-def test_a_damaged_file_is_made_again(folder):
+def cut_short(keeper, file):
+    """Leave out the end of a file."""
+    file.write_bytes(file.read_bytes()[:-3])
+
+
+def replaced(keeper, file):
+    """Write a whole file whose content is not a program."""
+    keeper.folder.write(file.stem, b"no program")
+
+
+@pytest.mark.parametrize("damage", [cut_short, replaced])
+def test_a_damaged_file_is_made_and_written_again(damage, folder):
     function = tn.grad(lambda x: np.sum(np.cosh(x)))
     keeper = begin(folder)
     want = bits(function(X))
     keeper.write()
     (file,) = folder.iterdir()
-    file.write_bytes(file.read_bytes()[:-3])
+    damage(keeper, file)
     again = begin(folder)
     assert bits(function(X)) == want
     assert (again.found, again.made) == (0, 1)
+    again.write()
+    third = begin(folder)
+    assert bits(function(X)) == want
+    assert (third.found, third.made) == (1, 0)
 
 
 def test_reports_and_errors_of_a_kept_program_name_its_equations(folder):

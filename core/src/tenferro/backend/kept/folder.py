@@ -70,9 +70,10 @@ class Folder:
         """True unless the folder was removed."""
         return os.path.isdir(self.path)
 
-    def has(self, name: str) -> bool:
-        """Return True if there is a file of that name."""
-        return os.path.exists(self._file(name))
+    def remove(self, name: str) -> None:
+        """Remove a program's file, if there is one."""
+        with suppress(OSError):
+            os.unlink(self._file(name))
 
     def write(self, name: str, content: bytes) -> None:
         """Write a program's file; nothing happens where the disk does not take it."""

@@ -82,6 +82,7 @@ class Keeper:
                 program: T = read(content, backend)
                 self.found += 1
                 return program
+            self.folder.remove(name)
         program = make()
         self.made += 1
         with suppress(TypeError):  # of a class without weak references
@@ -128,7 +129,7 @@ class Keeper:
             return
         for name, (reference, backend) in made.items():
             program = reference()
-            if program is None or self.folder.has(name):
+            if program is None or self.folder.read(name) is not None:
                 continue
             with suppress(NotKept):
                 self.folder.write(name, written(program, backend, self._is_known))
