@@ -129,6 +129,44 @@ def test_a_value_that_is_asked_for_under_jit_names_its_cure(function, cure):
     assert "stop_gradient" not in str(error)
 
 
+def by_sign(x):
+    return x if x > 0 else -x
+
+
+TRACED = {
+    "jit": (lambda: tn.jit(by_sign)(2.0), "without jit, or make the argument static"),
+    "vmap": (lambda: tn.vmap(by_sign)(np.ones(2)), "in a loop of Python, without `vmap`"),
+    "scan": (
+        lambda: tn.scan(lambda c, _: (by_sign(c), c), 2.0, length=3),
+        "in a loop of Python, without `scan`",
+    ),
+    "while_loop": (
+        lambda: tn.while_loop(lambda x: x < 5, by_sign, 2.0),
+        "in a loop of Python, without `while_loop`",
+    ),
+    "cond": (lambda: tn.cond(True, by_sign, by_sign, 2.0), "call the function without `cond`"),
+    "checkpoint": (
+        lambda: tn.grad(tn.checkpoint(by_sign))(2.0), "call the function without `checkpoint`"
+    ),
+    "jit and vmap": (
+        lambda: tn.jit(lambda x: tn.vmap(lambda y: y if y > x else x)(np.ones(2)))(2.0),
+        "in a loop of Python, without `jit` and `vmap`",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TRACED)
+def test_a_value_that_a_transform_traces_names_that_transform(name):
+    """The cure names what has to go: `static_argnums` helps under ``jit`` alone."""
+    call, cure = TRACED[name]
+    with pytest.raises(tn.ConcretizationError) as found:
+        call()
+    quoted = name.replace(" and ", "` and `")
+    assert f"unknown while a function is traced by `{quoted}`" in str(found.value)
+    assert cure in cure_of(found.value)
+    assert ("static_argnums" in str(found.value)) == (name == "jit")
+
+
 @pytest.mark.parametrize("make", [np.zeros, np.ones, np.empty])
 def test_a_size_that_is_traced_names_its_cure(make):
     """np.zeros(n) of a traced n: the error is NumPy's, with our hint once"""

@@ -99,6 +99,53 @@ def test_a_refusal_says_what_was_wrong_in_fields(function, error, field, value):
         assert any("test_custom_refusals.py" in note for note in raised.value.__notes__)
 
 
+def ufunc_rule(*rules):
+    f = tn.custom_jvp(square)
+    f.defjvps(*rules)
+    return lambda: tn.jvp(f, (X,), (X,))
+
+
+def fixed(bwd):
+    f = tn.custom_vjp(lambda n, x, *, scale: n * x * scale, nondiff_argnums=0)
+    f.defvjp(lambda n, x, *, scale: (n * x * scale, ()), bwd)
+    return lambda: tn.grad(lambda x: f(2, x, scale=3.0))(1.0)
+
+
+@pytest.mark.parametrize(
+    "function, got, need",
+    [
+        (reverse(lambda ct: (ct,)), "bwd(ct)", "bwd(residuals, ct)"),
+        (reverse(lambda a, b, ct: (ct,)), "bwd(a, b, ct)", "bwd(residuals, ct)"),
+        (reverse(pull, lambda: (X, X)), "fwd()", "fwd(*args)"),
+        (fixed(lambda r, ct: (ct,)), "bwd(r, ct)", "bwd(argument 0, residuals, ct, scale=…)"),
+        (forward(lambda x, dx, y: (x, dx)), "rule(x, dx, y)", "rule(primals, tangents)"),
+        (ufunc_rule(lambda dx: dx), "rule(dx)", "rule(dx, y, *primals)"),
+        (linear(lambda ct: ct), "apply(ct)", "apply(residuals, x)"),
+    ],
+)
+def test_a_rule_that_takes_other_arguments_is_named_itself(function, got, need):
+    with pytest.raises(tn.ArgumentTypeError) as raised:
+        function()
+    text = str(raised.value)
+    assert "is called with other arguments than it takes" in text
+    assert f"\n  got        {got}\n  need       {need}\n  rule       <lambda>, test_custom" in text
+
+
+def test_a_type_error_inside_a_rule_stays_as_it_is():
+    """a call that fits: the error is the user's own"""
+    with pytest.raises(TypeError, match=r"^no cotangent$"):
+        tn.grad(fails_inside())(1.0)
+
+
+def fails_inside():
+    def bwd(residuals, ct):
+        raise TypeError("no cotangent")
+
+    f = tn.custom_vjp(square)
+    f.defvjp(lambda x: (x * x, x), bwd)
+    return f
+
+
 @pytest.mark.parametrize("transform", [tn.jit, tn.vmap])
 def test_a_refusal_is_the_same_in_other_transforms(transform):
     f = tn.custom_vjp(square)

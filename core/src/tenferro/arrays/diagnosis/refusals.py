@@ -8,6 +8,7 @@ or not. Read next: ``diagnosis/asking.py``.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from importlib import import_module
 
 from tenferro.arrays.diagnosis.asking import Asker, asker, asker_in, callee
@@ -32,19 +33,20 @@ _DYNAMIC = (
     "comes before and goes on with the value"
 )
 _SIZES = (
-    "sizes and counts are part of a program: take them from `x.shape`, or make the argument "
-    "static (`static_argnums`), or compute with all elements and select by "
-    "`np.where(np.arange(n) < k, x, 0)`; or " + _DYNAMIC
+    "sizes and counts are part of a program: take them from `x.shape`, or compute with all "
+    "elements and select by `np.where(np.arange(n) < k, x, 0)`"
 )
 _MASK = (
     "the number of elements is part of a program: keep all, `np.where(mask, x, 0)` instead of "
-    "`x[mask]`, `np.sum(x, where=mask)` instead of `np.sum(x[mask])`; or " + _DYNAMIC
+    "`x[mask]`, `np.sum(x, where=mask)` instead of `np.sum(x[mask])`"
 )
-_STATIC = "call the function without jit, or make the argument static (`static_argnums`)"
 _WHERE = (
     "write `np.where(condition, a, b)` instead of `if`, or `tenferro.cond(condition, f, g, x)`, "
-    "which runs f or g alone; or " + _STATIC
+    "which runs f or g alone"
 )
+_REPEATED = frozenset(("vmap", "map", "scan", "fori_loop", "while_loop"))
+"""Transforms that trace a function once for many calls, which a loop of Python makes one by one."""
+
 _INDEX = (
     "to index an array X of NumPy with it, write `tenferro.asarray(X)[i]`; a list becomes an "
     "Array by `np.stack`; to choose, write `np.where(condition, a, b)`"
@@ -246,21 +248,38 @@ _OF_LIBRARY = {
 }
 
 
-# ---- values under jit ----------------------------------------------------------------------------
+# ---- values of a traced function -----------------------------------------------------------------
 
 
-def cure_under_jit(asked: str) -> str:
-    """Return what to write where a value is asked for that is only traced."""
-    found = asker(2)
+def cure_where_traced(asked: str, transforms: Sequence[str]) -> str:
+    """Return what to write where a function that these transforms trace asks for a value."""
+    found, untraced = asker(2), _untraced(transforms)
+    by_size = [*untraced, _DYNAMIC] if transforms == ["jit"] else untraced
     if asked == "bool()":
-        return _wrapped(_cure_of_decision(found))
+        return _wrapped("; or ".join([_cure_of_decision(found), *untraced]))
     if asked in ("int()", "index()"):
-        return _wrapped(_cure_of_index(found))
+        cure = _cure_of_index(found)
+        return _wrapped(cure if cure is _INDEX else "; or ".join([cure, *by_size]))
     if asked in ("format()", "str()", "repr()"):
         return '`tenferro.debug.print("{x}", x=x)` prints the value each time the program runs'
     if asked == "the length of `arange`":
-        return _wrapped(_SIZES)
-    return _wrapped(_cure(found, asked) if asked in _PLAIN else _MASK)
+        return _wrapped("; or ".join([_SIZES, *by_size]))
+    if asked in _PLAIN:
+        return _wrapped(_cure(found, asked))
+    return _wrapped("; or ".join([_MASK, *by_size]))
+
+
+def _untraced(transforms: Sequence[str]) -> list[str]:
+    """Say how the function is called with values that are known, if that can be said."""
+    if transforms == ["jit"]:
+        return ["call the function without jit, or make the argument static (`static_argnums`)"]
+    loop = "in a loop of Python, " if _REPEATED.intersection(transforms) else ""
+    return [f"call the function {loop}without {quoted(transforms)}"] if transforms else []
+
+
+def quoted(names: Sequence[str]) -> str:
+    """Join names for a sentence."""
+    return " and ".join([f"`{name}`" for name in names])
 
 
 def _cure_of_decision(found: Asker) -> str:
@@ -268,17 +287,17 @@ def _cure_of_decision(found: Asker) -> str:
     if statement.startswith("assert"):
         return (
             "an assertion cannot look at values here: `tenferro.debug.callback` calls a function "
-            f"with them each time the program runs; or {_STATIC}"
+            "with them each time the program runs"
         )
     if statement.startswith("while"):
         return (
             "write `tenferro.while_loop(condition, step, start)` instead of `while`, where both "
-            f"functions take all that changes in the loop; or {_STATIC}"
+            "functions take all that changes in the loop"
         )
     if name in ("max", "min"):
-        return f"write `np.{name}imum(a, b)` instead of `{name}(a, b)`, or {_STATIC}"
+        return f"write `np.{name}imum(a, b)` instead of `{name}(a, b)`"
     if name in ("any", "all", "sorted"):
-        return f"write `np.{name.removesuffix('ed')}` instead of `{name}`, or {_STATIC}"
+        return f"write `np.{name.removesuffix('ed')}` instead of `{name}`"
     return _in_place_of(found.operation, statement) + _WHERE
 
 
@@ -305,9 +324,8 @@ def _cure_of_index(found: Asker) -> str:
     name = found.function or callee(found.written)
     if name in _LOOPS:
         return (
-            f"`{name}` needs a number that is known: make the argument static "
-            "(`static_argnums`), take it from `x.shape`, or loop over a fixed number and select "
-            "with `np.where(i < k, new, old)`"
+            f"`{name}` needs a number that is known: take it from `x.shape`, or loop over a fixed "
+            "number and select with `np.where(i < k, new, old)`"
         )
     if found.operation in ("BINARY_SUBSCR", "BINARY_SLICE") and _is_window(found.written):
         return f"write `x[i + np.arange(k)]` for k elements from a traced place on; {_SIZES}"

@@ -16,7 +16,7 @@ from tenferro._runtime.collector import CollectorPaused
 from tenferro.arrays.errors import ConcretizationError, LeakedArrayError
 from tenferro.arrays.evaluation.form import form_of, graph_of
 from tenferro.arrays.handle.array import EVALUATE, Array, refusals
-from tenferro.arrays.handle.traces import is_traced
+from tenferro.arrays.handle.traces import is_traced, tracing
 from tenferro.backend import select_backend
 from tenferro.backend._options import Options, compiled, identity_of
 from tenferro.backend.kept import kept_or_made
@@ -55,9 +55,10 @@ def evaluate_keys(keys: Sequence[ValueKey], asked: str = "the value") -> None:
     if not wanted:
         return
     walk = postorder(wanted, pending)
-    for leaf in walk[2]:
-        if leaf.operand is UNKNOWN:
-            raise leaked(leaf, wanted[0], asked) or _abstract(wanted[0], asked)
+    unknown = [leaf for leaf in walk[2] if leaf.operand is UNKNOWN]
+    if unknown:
+        error = leaked(unknown[0], wanted[0], asked)
+        raise error or _abstract(wanted[0], asked, unknown)
     _evaluate(wanted, walk)
 
 
@@ -252,15 +253,17 @@ def _evaluable(key: ValueKey) -> bool:
     return all(leaf.operand is not UNKNOWN for leaf in leaves)
 
 
-def _abstract(key: ValueKey, asked: str) -> ConcretizationError:
-    recorded = source_text(key.source)
+def _abstract(key: ValueKey, asked: str, unknown: Sequence[ValueKey]) -> ConcretizationError:
+    """Make the error for a value that needs these leaves, which have no value yet."""
+    recorded, transforms = source_text(key.source), tracing(unknown)
+    by = f" by {refusals().quoted(transforms)}" if transforms else ""
     return ConcretizationError(
         f"{asked} needs the value of an array that is only traced\n"
-        f"  got        {key.aval}, whose value is unknown while a function is traced\n"
+        f"  got        {key.aval}, whose value is unknown while a function is traced{by}\n"
         "  need       a program that does the same whatever the value is\n"
         f"  from       {source_text(caller())}\n"
         + (f"  recorded   {recorded}\n" if recorded else "")
-        + f"  hint       {refusals().cure_under_jit(asked)}",
+        + f"  hint       {refusals().cure_where_traced(asked, transforms)}",
         aval=key.aval,
         asked=asked,
     )

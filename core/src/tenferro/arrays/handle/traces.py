@@ -7,6 +7,7 @@ Read next: ``array.py``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tenferro.arrays.errors import LeakedArrayError, at_user_line
@@ -54,6 +55,13 @@ def is_traced(key: ValueKey) -> bool:
         if trace.open:
             return True
     return False
+
+
+def tracing(keys: Sequence[ValueKey]) -> list[str]:
+    """Return the names of the transforms that trace one of the values, the outermost first."""
+    traces = [trace for key in keys for trace in key.traces if trace.open and trace.sealed]
+    traces.sort(key=lambda trace: trace.id.serial)
+    return list(dict.fromkeys([trace.sealed for trace in traces]))
 
 
 def is_recorded(key: ValueKey) -> bool:

@@ -20,6 +20,7 @@ from tenferro.arrays.evaluation.evaluate import convert, executable, leaked, pen
 from tenferro.arrays.handle.array import evaluable
 from tenferro.arrays.handle.convert import aval_of_operand
 from tenferro.arrays.handle.looks import Find, is_observed, observing
+from tenferro.arrays.handle.traces import tracing
 from tenferro.arrays.handle.weak import NumberReads
 from tenferro.backend import Backend, Timings, UnsupportedError, select_backend
 from tenferro.computegraph import UNKNOWN, CacheStats, MaterializedGraph, ValueKey, flatten
@@ -175,8 +176,7 @@ def _refuse_many(aval: Aval, asked: str) -> NoReturn:
 
 
 def _names_of(keys: Sequence[ValueKey]) -> str:
-    names = [trace.sealed for key in keys for trace in key.traces if trace.open and trace.sealed]
-    return ", ".join([f"`{name}`" for name in dict.fromkeys(names)])
+    return ", ".join([f"`{name}`" for name in tracing(keys)])
 
 
 class DynamicJitted(Jitted):

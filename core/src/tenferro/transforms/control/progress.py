@@ -16,6 +16,7 @@ from typing import Any
 from tenferro.arrays import Array, as_array, evaluate_keys, is_traced
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import evaluable
+from tenferro.arrays.handle.traces import tracing
 from tenferro.primitives import Handle, concatenate
 from tenferro.primitives.control import Scan
 from tenferro.transforms.control.body import check_carry
@@ -42,8 +43,7 @@ def check_known(arrays: Sequence[Array], name: str) -> None:
     followed = [x.key for x in arrays if is_traced(x.key) or not evaluable(x.key)]
     if not followed:
         return
-    names = [trace.sealed for key in followed for trace in key.traces if trace.open]
-    inside = next((f"`{x}`" for x in names if x), "a transform")
+    inside = next((f"`{name}`" for name in tracing(followed)), "a transform")
     text = (
         f"{name}: progress=True shows a loop while it runs\n  got        a loop inside {inside}\n"
     )

@@ -99,6 +99,11 @@ class Arguments(NamedTuple):
         """Fixed arguments, which a rule receives first."""
         return [same.value for _, same in self.fixed]
 
+    def written(self, rule: str, parameters: str) -> str:
+        """Return the call of a rule as a message writes it."""
+        fixed = [f"argument {position}" for position, _ in self.fixed]
+        return f"{rule}({', '.join([*fixed, parameters, *[f'{n}=…' for n, _ in self.keywords]])})"
+
     @property
     def named(self) -> dict[str, Any]:
         """The keyword-only arguments."""

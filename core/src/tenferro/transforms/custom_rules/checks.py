@@ -6,6 +6,7 @@ Read next: ``call.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any, Protocol
 
 from tenferro.arrays import Array, as_array
@@ -15,7 +16,7 @@ from tenferro.arrays.handle.traces import refuse_leaked_value
 from tenferro.arrays.handle.weak import is_weak
 from tenferro.arrays.promotion.broadcast import weak
 from tenferro.computegraph import ValueKey
-from tenferro.primitives import TensorPrimitive, convert
+from tenferro.primitives import ArgumentTypeError, TensorPrimitive, convert
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import RuleResultError
 from tenferro.transforms.custom_rules.arguments import is_array
@@ -43,6 +44,36 @@ def defined(rule: Any, what: str = "rule") -> str:
         return ""
     file = code.co_filename.rpartition("/")[2]
     return f"\n  {what:10} {rule.__name__}, {file}:{code.co_firstlineno}"
+
+
+def call_rule(name: str, written: str, rule: Any, *args: Any, **named: Any) -> Any:
+    """Call a rule of the function ``name``; ``written`` is the call as documentation writes it.
+
+    Raises ArgumentTypeError: if the rule does not take these arguments.
+    """
+    try:
+        return rule(*args, **named)
+    except TypeError:
+        got = _unfitting_signature(rule, args, named)
+        if got is None:
+            raise
+        what = written.partition("(")[0]
+        text = f"{what} of {name} is called with other arguments than it takes"
+        text += f"\n  got        {what}{got}\n  need       {written}{defined(rule)}"
+        raise at_user_line(ArgumentTypeError(text, function="")) from None
+
+
+def _unfitting_signature(rule: Any, args: Sequence[Any], named: dict[str, Any]) -> str | None:
+    """Return the signature of a rule that does not take these arguments; None if it does."""
+    try:
+        signature = import_module("inspect").signature(rule)
+    except (TypeError, ValueError):  # code in C may have none
+        return None
+    try:
+        signature.bind(*args, **named)
+    except TypeError:
+        return str(signature)
+    return None
 
 
 class HasWrong(Protocol):

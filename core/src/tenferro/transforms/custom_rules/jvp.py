@@ -29,6 +29,7 @@ from tenferro.transforms.custom_rules.arguments import Arguments, with_own_handl
 from tenferro.transforms.custom_rules.batch import BatchedJvp, values_in_front
 from tenferro.transforms.custom_rules.call import CustomFunction
 from tenferro.transforms.custom_rules.checks import (
+    call_rule,
     check_value,
     defined,
     fit,
@@ -123,7 +124,13 @@ class custom_jvp(CustomFunction):
             if len(rules) != len(primals):
                 raise self.wrong("defjvps", f"{len(rules)} rules", f"{len(primals)}, one each")
             given = [(r, t) for r, t in zip(rules, tangents, strict=True) if r and t is not None]
-            return y, _sum([r(t, *with_own_handles((y, *primals))) for r, t in given], y)
+            terms = [
+                call_rule(
+                    self.name, "rule(dx, y, *primals)", r, t, *with_own_handles((y, *primals))
+                )
+                for r, t in given
+            ]
+            return y, _sum(terms, y)
 
         self.rule, self.takes_value = rule, True
         self._rules = tuple([one for one in rules if one is not None])
@@ -186,7 +193,9 @@ class JvpCall(NamedTuple):
         if custom.takes_value:
             result = rule(_tree.unflatten(self.out_spec, [own_handle(y) for y in outputs]), *given)
         else:
-            result = rule(*arguments.leading, *given, **arguments.named)
+            written = arguments.written("rule", "primals, tangents")
+            given = (*arguments.leading, *given)
+            result = call_rule(self.name, written, rule, *given, **arguments.named)
         if not isinstance(result, (tuple, list)) or len(result) != 2:
             need = "a pair: the value and its tangent"
             raise custom.wrong("the jvp rule", type(result).__name__, need, rule)

@@ -26,7 +26,7 @@ from tenferro.transforms.custom_rules.arguments import (
     with_own_handles,
 )
 from tenferro.transforms.custom_rules.batch import BatchedLinear, values_in_front
-from tenferro.transforms.custom_rules.checks import fit, wrong_result
+from tenferro.transforms.custom_rules.checks import call_rule, fit, wrong_result
 from tenferro.transforms.custom_rules.linear_call import LinearCall
 from tenferro.transforms.custom_rules.operation import Custom, Tangents
 from tenferro.transforms.custom_rules.recorded import RecordedRule, Stage, recorded
@@ -98,12 +98,12 @@ class custom_linear(PickledByName):
         leaves, spec = _tree.flatten(x)
         flowing = [self._varying(leaf) for leaf in leaves]
         if all([has_known_value(a) for a in (*fixed, *flowing)]):
-            return self.apply(*with_own_handles((residuals, x)))
+            return self.apply_now(*with_own_handles((residuals, x)))
         inside = Inside(keep=any([is_traced(a.key) for a in fixed]))
         values = [inside.argument(a) for a in flowing]
         try:
             given = _tree.unflatten(spec, [own_handle(x) for x in values])
-            result = self.apply(fixed_places.fill(fixed), given)
+            result = self.apply_now(fixed_places.fill(fixed), given)
         finally:
             inside.trace.open = False
         found, out_spec = _tree.flatten(result)
@@ -120,6 +120,14 @@ class custom_linear(PickledByName):
         closed_over = inside.closed_over(rule.closed_over, outputs)
         return results(rule.values(inside, arrays, outputs, closed_over))
 
+    def apply_now(self, residuals: Any, x: Any) -> Any:
+        """Call the user's function."""
+        return call_rule(self._name, "apply(residuals, x)", self.apply, residuals, x)
+
+    @property
+    def _name(self) -> str:
+        return str(getattr(self.apply, "__name__", "custom_linear"))
+
     def _varying(self, leaf: Any) -> Array:
         if is_array(leaf) or type(leaf) in _SCALARS:
             found = as_array(leaf)
@@ -133,8 +141,7 @@ class custom_linear(PickledByName):
         self, what: str, got: str, need: str, rule: Any = None, hint: str = ""
     ) -> RuleResultError:
         """Make the error about a wrong result of a function."""
-        name = getattr(self.apply, "__name__", "custom_linear")
-        return wrong_result(name, what, got, need, rule, hint)
+        return wrong_result(self._name, what, got, need, rule, hint)
 
 
 # The structure of an argument or result; of each leaf the aval, and whether it is a Python number.
@@ -176,7 +183,7 @@ class LinearRule(NamedTuple):
     def _recorded(self, fixed: Sequence[Array], stage: Stage) -> RecordedRule | None:
         xs = [stage.unknown("x", aval, on) for aval, on in self.ins[1]]
         try:
-            found = self._applied(self.custom.apply, fixed, xs)
+            found = self._applied(self.custom.apply_now, fixed, xs)
         except Exception:  # an error of the function itself is raised again by the sweep
             return None
         return RecordedRule([x.key for x in (*fixed, *xs)], found, stage.start)

@@ -9,6 +9,7 @@ next: ``custom_rules/linear.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
@@ -31,6 +32,7 @@ from tenferro.transforms.custom_rules.arguments import Arguments, ArgumentTree, 
 from tenferro.transforms.custom_rules.batch import BatchedVjp, values_in_front
 from tenferro.transforms.custom_rules.call import CustomFunction
 from tenferro.transforms.custom_rules.checks import (
+    call_rule,
     check_value,
     defined,
     fit,
@@ -149,7 +151,8 @@ class VjpCall(NamedTuple):
             write = f"`{custom.name}.defvjp(fwd, bwd)`, with `fwd(*args) -> (y, residuals)` and\n"
             write += "             `bwd(residuals, ct) -> (cotangent of each argument, …)`"
             raise missing(custom, "vjp", write)
-        result = self.arguments.call(fwd, primals)
+        fwd_of = partial(call_rule, custom.name, "fwd(*args)", fwd)
+        result = self.arguments.call(fwd_of, primals)
         if not isinstance(result, (tuple, list)) or len(result) != 2:
             need = "a pair: the value and the residuals"
             raise custom.wrong("fwd", type(result).__name__, need, fwd)
@@ -237,8 +240,9 @@ class PullbackRule(NamedTuple):
         ct = _tree.unflatten(call.out_spec, [own_handle(x) for x in leaves])
         arguments = call.arguments
         assert bwd is not None
-        named = arguments.named
-        result = bwd(*arguments.leading, self.places.fill(residuals), ct, **named)
+        written = arguments.written("bwd", "residuals, ct")
+        passed = (*arguments.leading, self.places.fill(residuals), ct)
+        result = call_rule(custom.name, written, bwd, *passed, **arguments.named)
         entries = self._entries(result)
         arrays = [entries[i] for i in arguments.places.arrays]
         kept = [x for x, is_exact in zip(arrays, self.exact, strict=True) if not is_exact]
