@@ -23,6 +23,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, MutableMapping
 from functools import update_wrapper
+from importlib import import_module
 from types import FrameType, FunctionType, TracebackType
 from typing import Any, TypeVar
 
@@ -94,7 +95,7 @@ def refusal(error: Exception, name: str, *, operator: bool = False) -> Any:
     whole = full_traceback(error)
     below = whole.tb_next if whole is not None else None
     if _passes_users_code(below):
-        replaced = _replaced(error)
+        replaced = _replaced(error) or _dropped(error)
         if replaced is not None:
             shorten(replaced, below, keep_first=False)
             return replaced
@@ -246,6 +247,12 @@ def _replaced(error: Exception) -> TenferroError | None:
     if isinstance(error, TenferroError) or not isinstance(cause, TenferroError):
         return None
     return None if _passes_users_code(full_traceback(cause)) else cause
+
+
+def _dropped(error: Exception) -> TenferroError | None:
+    """Return our error that compiled code dropped before; it loads what few errors need."""
+    dropped = import_module("tenferro.primitives._dropped").dropped
+    return dropped(error)  # type: ignore[no-any-return]
 
 
 def _explain_size(error: Exception) -> None:

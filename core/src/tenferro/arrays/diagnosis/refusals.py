@@ -15,6 +15,7 @@ from tenferro.arrays.diagnosis.asking import Asker, asker, asker_in, callee
 from tenferro.arrays.errors import TracedConversionError, UnsupportedFunctionError
 from tenferro.arrays.registry import FUNCTIONS
 from tenferro.primitives._aval import Aval
+from tenferro.primitives._dropped import note_refusal
 from tenferro.primitives._source import caller, source_text
 
 CONVERSION = "conversion to a NumPy array"
@@ -92,7 +93,7 @@ def refused_conversion(aval: Aval, asked: str, is_known: bool) -> TracedConversi
                 "             function is traced\n"
             ),
         )
-    return TracedConversionError(
+    error = TracedConversionError(
         f"{_headline(found, asked)} of an array that {state}\n"
         f"  got        {aval}, on which a transform is open\n"
         f"  need       {need}"
@@ -102,6 +103,7 @@ def refused_conversion(aval: Aval, asked: str, is_known: bool) -> TracedConversi
         asked=asked,
         function=found.function or asked.removesuffix("()"),
     )
+    return note_refusal(error)
 
 
 def _headline(found: Asker, asked: str) -> str:

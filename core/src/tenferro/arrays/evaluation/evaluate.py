@@ -257,7 +257,7 @@ def _abstract(key: ValueKey, asked: str, unknown: Sequence[ValueKey]) -> Concret
     """Make the error for a value that needs these leaves, which have no value yet."""
     recorded, transforms = source_text(key.source), tracing(unknown)
     by = f" by {refusals().quoted(transforms)}" if transforms else ""
-    return ConcretizationError(
+    error = ConcretizationError(
         f"{asked} needs the value of an array that is only traced\n"
         f"  got        {key.aval}, whose value is unknown while a function is traced{by}\n"
         "  need       a program that does the same whatever the value is\n"
@@ -267,6 +267,7 @@ def _abstract(key: ValueKey, asked: str, unknown: Sequence[ValueKey]) -> Concret
         aval=key.aval,
         asked=asked,
     )
+    return refusals().note_refusal(error)  # type: ignore[no-any-return]
 
 
 def leaked(leaf: ValueKey, key: ValueKey, asked: str) -> LeakedArrayError | None:
