@@ -250,6 +250,7 @@ np.nansum(x) | x = [nan, 1, 2] | [0, 1, 1] | | NaN is left out
 np.nanmean(x) | x = [nan, 1, 2] | [0, 0.5, 0.5] | | NaN is left out
 np.nanprod(x) | x = [nan, 1, 2] | [0, 2, 1] | | NaN is left out
 linalg.norm(x) | x = [0, 0, 0] | [0, 0, 0] | | as abs
+linalg.norm(x) | x = [big, 0, 0] | [0, 0, 0] | | the value is inf, as NumPy's: scale x, or use np.hypot
 linalg.norm(x, 1) | x = [0, 2, -3] | [0, 1, -1] | | as abs
 linalg.norm(x, np.inf) | x = [2, -2, 1] | [0.5, -0.5, 0] | | equal ones share
 special.logsumexp(x) | x = [0, 0, 0] | [1 / 3, 1 / 3, 1 / 3] | | smooth
