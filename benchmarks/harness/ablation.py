@@ -223,6 +223,10 @@ without `row_major` *pairs, n = 50* 2.9 times, without `padded_sums` *smoothness
 times; without `constant_masks` *inverse, n = 30* 2.5 % more, without `scalar_arrays` W12 2.4 % more
 and W10's product with a Hessian 1.7 %. What the tables say of these passes at W5 is noise.
 
+The tables are of commit `b94bd190` (24 November 2026), the instructions of `d97eac58` (28 November
+2026). In between, `elements` learned to compute arrays of a few numbers one by one, and
+`lazy_broadcasts` to leave a row and a column to the ufunc that combines them.
+
 This page is generated: `python -m benchmarks.harness.ablation` measures, stores
 `benchmarks/plan_passes.json`, and writes it.
 """
