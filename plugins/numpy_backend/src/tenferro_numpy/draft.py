@@ -19,9 +19,9 @@ from tenferro_numpy.execution.interpreter import general
 from tenferro_numpy.ir.expression import Expression
 from tenferro_numpy.ir.literals import Literals
 from tenferro_numpy.ir.liveness import dying_after
+from tenferro_numpy.ir.peak import total_bytes
 from tenferro_numpy.ir.plan import Plan
 from tenferro_numpy.ir.step import Step
-from tenferro_numpy.memory.ownership import total_bytes
 from tenferro_numpy.plan_options import PlanOptions
 from tenferro_numpy.planner import Planner, planner_of
 

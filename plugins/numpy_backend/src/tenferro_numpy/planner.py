@@ -16,28 +16,20 @@ from typing import Any
 
 from tenferro.backend.extend import CollectorPaused, NamedTuple
 from tenferro.backend.lowering import LoweringTable
-from tenferro.backend.regions import in_order
 from tenferro.computegraph import CompiledProgram
 from tenferro.primitives import Aval, DType
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.structural import Convert
 from tenferro_numpy.ir.expression import IDENTITY, Expression
-from tenferro_numpy.ir.literals import Compared, Literals
-from tenferro_numpy.ir.liveness import dying_after
-from tenferro_numpy.ir.peak import peak_of
-from tenferro_numpy.ir.plan import Plan, Result
+from tenferro_numpy.ir.literals import Compared
+from tenferro_numpy.ir.peak import total_bytes
+from tenferro_numpy.ir.plan import Plan
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.lowerings import expression, is_own, own_expression
 from tenferro_numpy.machine.allocator import PAGES, keep_freed_arrays
 from tenferro_numpy.machine.tile_size import smallest_region
-from tenferro_numpy.memory.ownership import Memory, total_bytes
-from tenferro_numpy.memory.registers import Registers
-from tenferro_numpy.memory.reuse import reuse
 from tenferro_numpy.plan_options import PlanOptions
-from tenferro_numpy.plan_passes.elements import pick_and_put
-from tenferro_numpy.plan_passes.fusion.build import fuse, share_equal
 from tenferro_numpy.plan_passes.lazy_broadcasts import leave_to_readers
-from tenferro_numpy.plan_passes.row_major import copy_short_axes
 from tenferro_numpy.plan_passes.unboxing import as_arrays, unbox
 
 __all__ = [
@@ -185,7 +177,7 @@ class Planner:
             else:
                 steps.append(Step(chosen, operands, outputs, (position,)))
         if blocks:
-            self.steps = in_order(enumerate(steps))
+            self.steps = import_module("tenferro.backend.regions").in_order(enumerate(steps))
         self.outputs = [moved.get(i, i) for i in self.program.outputs]
 
     def written_by_literals(self) -> dict[type, Any]:
@@ -296,6 +288,7 @@ class Planner:
     def copy_short_axes(self) -> None:
         """Copy transposed arrays with a short axis where elementwise lines read them."""
         if "std::transpose" in self.classes:
+            copy_short_axes = import_module(f"{_PASSES}.row_major").copy_short_axes
             copy_short_axes(self.steps, self.avals, [row[0] for row in self.program.nodes])
 
     # ---- regions ---------------------------------------------------------------------------------
@@ -305,6 +298,7 @@ class Planner:
         tiling = self.how.tiling
         if tiling is not None and self.largest >= smallest_region(tiling):
             self.has_regions = True
+            fuse = import_module(f"{_PASSES}.fusion.build").fuse
             self.steps = fuse(self.steps, self.avals, set(self.outputs), tiling, self.literals)
 
     # ---- numbers ---------------------------------------------------------------------------------
@@ -315,6 +309,7 @@ class Planner:
             return
         operations = [row[0] for row in self.program.nodes]
         given = self.avals, operations, self.literals, self.outputs
+        pick_and_put = import_module(f"{_PASSES}.elements").pick_and_put
         self.steps, together = pick_and_put(self.steps, *given)
         if together:
             by_numbers = import_module(f"{_PASSES}.short_arrays").by_numbers
@@ -347,48 +342,8 @@ class Planner:
     def finish(self) -> Plan:
         """Choose memory and registers. Call it once."""
         with CollectorPaused():
-            return self._finished()
-
-    def _finished(self) -> Plan:
-        steps, avals, outputs = self.steps, self.avals, self.outputs
-        dying = dying_after(steps, (*outputs, *self.literals), len(avals))
-        memory = Memory(avals, dying, self.donated)
-        if MEMORY_REUSE in self.how.without:
-            memory.follow(steps)
-        else:
-            reuse(steps, memory, any_order=bool(self.donated))
-            self.passes.append((MEMORY_REUSE, len(steps)))
-        if self.has_regions:
-            share_equal(steps)
-        blocks = set(self.blocks.values())
-        for position, step in enumerate(steps):
-            if step in blocks:
-                memory.works(position, step.expression.bound[0].working_bytes)
-        literals = Literals(self.literals, self.table)
-        registers = Registers(len(self.program.inputs), avals, literals, self.numbers)
-        lines = registers.lines(steps, dying)
-        results = [
-            Result(
-                literals.index(slot, "array")
-                if slot in self.literals
-                else registers.register_of[slot],
-                copied,
-                not avals[slot].shape,
-            )
-            for slot, copied in zip(outputs, memory.shared(outputs), strict=True)
-        ]
-        return Plan(
-            input_count=len(self.program.inputs),
-            register_count=registers.count,
-            unboxed=self.unboxed_inputs(),
-            literals=tuple(literals.values),
-            lines=tuple(lines),
-            results=tuple(results),
-            peak=peak_of(memory.changes),
-            raises=self.raises(),
-            donated=self.donated,
-            passes=tuple(self.passes),
-        )
+            plan: Plan = import_module("tenferro_numpy.assignment").plan_of(self)
+            return plan
 
     def unboxed_inputs(self) -> tuple[int, ...]:
         """Return the inputs of rank 0 to unbox: NumPy computes faster on its scalars."""

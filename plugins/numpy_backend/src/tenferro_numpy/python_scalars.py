@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from tenferro import primitives as p
 from tenferro.primitives import Aval, DType
 from tenferro_numpy.ir.expression import RAISED, Expression, Function, Scalar
 
@@ -31,8 +30,8 @@ def scalar_form(op: Any, avals: tuple[Aval, ...], result: Aval) -> Scalar | None
     """Return the instruction on Python numbers; None if NumPy's must be used."""
     if result not in UNBOXED or not UNBOXED.issuperset(avals):
         return None
-    found = _forms().get(type(op))
-    return found(op, avals, result) if callable(found) else found
+    found = _form_of(op.key)
+    return found if isinstance(found, Scalar) or found is None else found(op, avals, result)
 
 
 def _operator(template: str, numpy: Function | None = None, gain: int = _OPERATOR_GAIN) -> Scalar:
@@ -131,89 +130,82 @@ def _all_of(kind: Aval, form: Scalar) -> Callable[..., Scalar | None]:
     return lambda op, avals, result: form if all(aval is kind for aval in avals) else None
 
 
-@cache
-def _forms() -> dict[type, Any]:
-    """Return the form of each primitive; made for the first program with single numbers."""
-    return {**_forms_of_arithmetic(), **_forms_of_comparisons(), **_forms_of_functions()}
-
-
-def _forms_of_arithmetic() -> dict[type, Any]:
-    return {
-        p.Add: _all_of(_FLOAT, _operator("{0} + {1}")),
-        p.Sub: _operator("{0} - {1}"),
-        p.Mul: _all_of(_FLOAT, _operator("{0} * {1}")),
-        p.Div: _operator("{0} / {1}", np.divide),
-        p.Neg: _operator("-{0}"),
-        p.Abs: _all_of(_FLOAT, _total(abs, 1)),
-        p.Sign: _operator(_SIGN, gain=_CALL_GAIN),
-        p.Maximum: _all_of(_FLOAT, Scalar(_extreme(_MAXIMUM, np.maximum), _CALL_GAIN)),
-        p.Minimum: _all_of(_FLOAT, Scalar(_extreme(_MINIMUM, np.minimum), _CALL_GAIN)),
-        p.Clamp: _all_of(_FLOAT, _total(_clamp(), 3)),
-        p.Pow: _function(math.pow, np.power, 2),
-        p.IntegerPow: _integer_pow,
-        p.Square: _operator("{0} * {0}"),
-        p.Sqrt: _function(math.sqrt, np.sqrt, gain=_CALL_GAIN),
-        p.Cbrt: _function(math.cbrt, np.cbrt),
-        p.Rsqrt: Scalar(
-            Expression(
-                "1.0 / {p0}({0})",
-                (math.sqrt,),
-                safe=_guarded(lambda x: 1.0 / math.sqrt(x), lambda x: np.reciprocal(np.sqrt(x))),
-            ),
-            _CALL_GAIN,
+#: The form of a primitive, or a function of operation and avals that chooses one.
+_Form = Scalar | Callable[..., Scalar | None]
+#: what makes the form of each primitive, by its key
+_FORMS: dict[str, Callable[[], _Form]] = {
+    "std::add": lambda: _all_of(_FLOAT, _operator("{0} + {1}")),
+    "std::sub": lambda: _operator("{0} - {1}"),
+    "std::mul": lambda: _all_of(_FLOAT, _operator("{0} * {1}")),
+    "std::div": lambda: _operator("{0} / {1}", np.divide),
+    "std::neg": lambda: _operator("-{0}"),
+    "std::abs": lambda: _all_of(_FLOAT, _total(abs, 1)),
+    "std::sign": lambda: _operator(_SIGN, gain=_CALL_GAIN),
+    "std::maximum": lambda: _all_of(_FLOAT, Scalar(_extreme(_MAXIMUM, np.maximum), _CALL_GAIN)),
+    "std::minimum": lambda: _all_of(_FLOAT, Scalar(_extreme(_MINIMUM, np.minimum), _CALL_GAIN)),
+    "std::clamp": lambda: _all_of(_FLOAT, _total(_clamp(), 3)),
+    "std::pow": lambda: _function(math.pow, np.power, 2),
+    "std::integer_pow": lambda: _integer_pow,
+    "std::square": lambda: _operator("{0} * {0}"),
+    "std::sqrt": lambda: _function(math.sqrt, np.sqrt, gain=_CALL_GAIN),
+    "std::cbrt": lambda: _function(math.cbrt, np.cbrt),
+    "std::rsqrt": lambda: Scalar(
+        Expression(
+            "1.0 / {p0}({0})",
+            (math.sqrt,),
+            safe=_guarded(lambda x: 1.0 / math.sqrt(x), lambda x: np.reciprocal(np.sqrt(x))),
         ),
-        p.Floor: _boxed(np.floor, 1),
-        p.Ceil: _boxed(np.ceil, 1),
-        p.Round: _boxed(np.rint, 1),
-        p.Rem: _all_of(_FLOAT, _function(math.fmod, np.fmod, 2, gain=_CALL_GAIN)),
-        p.Nextafter: _total(math.nextafter, 2),
-        p.Copysign: _total(math.copysign, 2),
-    }
+        _CALL_GAIN,
+    ),
+    "std::floor": lambda: _boxed(np.floor, 1),
+    "std::ceil": lambda: _boxed(np.ceil, 1),
+    "std::round": lambda: _boxed(np.rint, 1),
+    "std::rem": lambda: _all_of(_FLOAT, _function(math.fmod, np.fmod, 2, gain=_CALL_GAIN)),
+    "std::nextafter": lambda: _total(math.nextafter, 2),
+    "std::copysign": lambda: _total(math.copysign, 2),
+    "std::eq": lambda: _operator("{0} == {1}"),
+    "std::ne": lambda: _operator("{0} != {1}"),
+    "std::lt": lambda: _operator("{0} < {1}"),
+    "std::le": lambda: _operator("{0} <= {1}"),
+    "std::gt": lambda: _operator("{0} > {1}"),
+    "std::ge": lambda: _operator("{0} >= {1}"),
+    "std::logical_and": lambda: _operator("{0} & {1}"),
+    "std::logical_or": lambda: _operator("{0} | {1}"),
+    "std::logical_xor": lambda: _operator("{0} ^ {1}"),
+    "std::logical_not": lambda: _operator("not {0}"),
+    "std::select": lambda: _operator("{1} if {0} else {2}"),
+    "std::convert": lambda: _convert,
+    "std::is_finite": lambda: _all_of(_FLOAT, _total(math.isfinite, 1)),
+    "std::exp": lambda: _function(math.exp, np.exp),
+    "std::log": lambda: _function(math.log, np.log),
+    "std::expm1": lambda: _function(math.expm1, np.expm1),
+    "std::log1p": lambda: _function(math.log1p, np.log1p),
+    "std::logistic": lambda: _total(_logistic, 1, gain=_ALWAYS),
+    "std::exp2": lambda: _function(math.exp2, np.exp2),
+    "std::log2": lambda: _function(math.log2, np.log2),
+    "std::log10": lambda: _function(math.log10, np.log10),
+    "std::logaddexp": lambda: _boxed(np.logaddexp, 2),
+    "std::sin": lambda: _function(math.sin, np.sin),
+    "std::cos": lambda: _function(math.cos, np.cos),
+    "std::tan": lambda: _function(math.tan, np.tan),
+    "std::asin": lambda: _function(math.asin, np.arcsin),
+    "std::acos": lambda: _function(math.acos, np.arccos),
+    "std::atan": lambda: _function(math.atan, np.arctan),
+    "std::atan2": lambda: _function(math.atan2, np.arctan2, 2),
+    "std::hypot": lambda: _function(math.hypot, np.hypot, 2),
+    "std::sinh": lambda: _function(math.sinh, np.sinh),
+    "std::cosh": lambda: _function(math.cosh, np.cosh),
+    "std::tanh": lambda: _function(math.tanh, np.tanh),
+    "std::asinh": lambda: _function(math.asinh, np.arcsinh),
+    "std::acosh": lambda: _function(math.acosh, np.arccosh),
+    "std::atanh": lambda: _function(math.atanh, np.arctanh),
+    "std::erf": lambda: _total(math.erf, 1, gain=_ALWAYS),
+    "std::erfc": lambda: _function(math.erfc, lambda x: 0.0),
+}
 
 
-def _forms_of_comparisons() -> dict[type, Any]:
-    return {
-        p.Eq: _operator("{0} == {1}"),
-        p.Ne: _operator("{0} != {1}"),
-        p.Lt: _operator("{0} < {1}"),
-        p.Le: _operator("{0} <= {1}"),
-        p.Gt: _operator("{0} > {1}"),
-        p.Ge: _operator("{0} >= {1}"),
-        p.LogicalAnd: _operator("{0} & {1}"),
-        p.LogicalOr: _operator("{0} | {1}"),
-        p.LogicalXor: _operator("{0} ^ {1}"),
-        p.LogicalNot: _operator("not {0}"),
-        p.Select: _operator("{1} if {0} else {2}"),
-        p.Convert: _convert,
-        p.IsFinite: _all_of(_FLOAT, _total(math.isfinite, 1)),
-    }
-
-
-def _forms_of_functions() -> dict[type, Any]:
-    return {
-        p.Exp: _function(math.exp, np.exp),
-        p.Log: _function(math.log, np.log),
-        p.Expm1: _function(math.expm1, np.expm1),
-        p.Log1p: _function(math.log1p, np.log1p),
-        p.Logistic: _total(_logistic, 1, gain=_ALWAYS),
-        p.Exp2: _function(math.exp2, np.exp2),
-        p.Log2: _function(math.log2, np.log2),
-        p.Log10: _function(math.log10, np.log10),
-        p.Logaddexp: _boxed(np.logaddexp, 2),
-        p.Sin: _function(math.sin, np.sin),
-        p.Cos: _function(math.cos, np.cos),
-        p.Tan: _function(math.tan, np.tan),
-        p.Asin: _function(math.asin, np.arcsin),
-        p.Acos: _function(math.acos, np.arccos),
-        p.Atan: _function(math.atan, np.arctan),
-        p.Atan2: _function(math.atan2, np.arctan2, 2),
-        p.Hypot: _function(math.hypot, np.hypot, 2),
-        p.Sinh: _function(math.sinh, np.sinh),
-        p.Cosh: _function(math.cosh, np.cosh),
-        p.Tanh: _function(math.tanh, np.tanh),
-        p.Asinh: _function(math.asinh, np.arcsinh),
-        p.Acosh: _function(math.acosh, np.arccosh),
-        p.Atanh: _function(math.atanh, np.arctanh),
-        p.Erf: _total(math.erf, 1, gain=_ALWAYS),
-        p.Erfc: _function(math.erfc, lambda x: 0.0),
-    }
+@cache
+def _form_of(key: str) -> _Form | None:
+    """Return the form of a primitive; made for the first program that computes it of numbers."""
+    make = _FORMS.get(key)
+    return None if make is None else make()

@@ -16,9 +16,9 @@ import numpy as np
 from tenferro.backend.extend import NamedTuple
 from tenferro.primitives import Aval
 from tenferro_numpy.ir.expression import Expression
+from tenferro_numpy.ir.peak import size_of
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.machine.allocator import PAGES
-from tenferro_numpy.memory.ownership import size_of
 from tenferro_numpy.memory.reuse import writing_into
 
 __all__ = ["Assembled", "Before", "prepare"]

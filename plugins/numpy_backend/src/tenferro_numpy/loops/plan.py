@@ -18,10 +18,11 @@ from tenferro.computegraph import CompiledProgram
 from tenferro.primitives import DType
 from tenferro_numpy.ir.literals import Literals
 from tenferro_numpy.ir.liveness import dying_after
+from tenferro_numpy.ir.peak import size_of
 from tenferro_numpy.kernels.region import Region
 from tenferro_numpy.loops.assembled import Before, prepare
 from tenferro_numpy.machine.allocator import PAGES
-from tenferro_numpy.memory.ownership import Memory, size_of
+from tenferro_numpy.memory.ownership import Memory
 from tenferro_numpy.memory.reuse import reuse, writing_into
 from tenferro_numpy.plan_options import PlanOptions
 from tenferro_numpy.plan_passes.unboxing import as_arrays, unbox

@@ -26,11 +26,11 @@ from typing import Any
 import numpy as np
 
 from tenferro_numpy.ir.expression import Expression, simple
+from tenferro_numpy.ir.peak import size_of
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.loops.plan import BEHIND, COPIED, MADE, SHIFTED, LoopPlan, LoopPlanner, Row
 from tenferro_numpy.machine.allocator import PAGES
 from tenferro_numpy.machine.threads import new_array
-from tenferro_numpy.memory.ownership import size_of
 from tenferro_numpy.python_scalars import UNBOXED
 
 __all__ = ["BranchSource", "LoopSource"]

@@ -22,7 +22,6 @@ from tenferro.backend.lowering import Lowering, Lowerings, Promised, load_target
 from tenferro.primitives import Aval
 from tenferro_numpy.ir.expression import Expression, Function, Specialize, called
 from tenferro_numpy.lowerings.ufuncs import ufunc_expression
-from tenferro_numpy.python_scalars import scalar_form
 
 __all__ = ["expression", "is_own", "lowerings", "own_expression"]
 
@@ -147,5 +146,7 @@ def _written(
         if specialize is None:
             return None
         found = specialize(op, avals, result, function)
-    scalar = None if result.shape else scalar_form(op, avals, result)
+    if result.shape:
+        return found
+    scalar = import_module("tenferro_numpy.python_scalars").scalar_form(op, avals, result)
     return found if scalar is None else found._replace(scalar=scalar)

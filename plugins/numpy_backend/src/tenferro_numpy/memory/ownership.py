@@ -9,23 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tenferro.primitives import Aval
+from tenferro_numpy.ir.peak import size_of
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.kernels.region import Region
 
-__all__ = ["Memory", "size_of", "total_bytes"]
+__all__ = ["Memory"]
 
 _NOBODY = -1  # the name of memory from outside
-
-
-def size_of(aval: Aval) -> int:
-    """Return the bytes of an array; 0 for a scalar."""
-    return aval.size * aval.dtype.itemsize if aval.shape else 0
-
-
-def total_bytes(avals: Sequence[Aval]) -> int:
-    """Return the bytes of all these arrays together."""
-    sizes = {aval: size_of(aval) for aval in set(avals)}
-    return sum(map(sizes.__getitem__, avals))
 
 
 class Memory:

@@ -14,9 +14,10 @@ import numpy as np
 
 from tenferro.backend.extend import NamedTuple
 from tenferro_numpy.ir.expression import Expression
+from tenferro_numpy.ir.peak import size_of
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.kernels.region import Region
-from tenferro_numpy.memory.ownership import Memory, size_of
+from tenferro_numpy.memory.ownership import Memory
 
 __all__ = ["reuse", "writing_into"]
 
