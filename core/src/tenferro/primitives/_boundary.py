@@ -56,6 +56,12 @@ _SIZE_HINT = (
     "             part of a program: take them from `x.shape`, or make the argument static\n"
     "             (`static_argnums`)"
 )
+_NOT_OF_NUMPY = r"argument \d+ must be numpy\.ndarray, not Array"
+_CODE_IN_C_HINT = (
+    "  hint       this code in C takes arrays of NumPy alone: pass `np.asarray(x)` where the\n"
+    "             value is known and no derivative is taken; for a factorized sparse matrix\n"
+    "             write `tenferro.linalg.spsolve(S, b)`, which keeps the factorization"
+)
 _KEYWORDS = {
     "dim": "axis", "dims": "axis", "axes": "axis", "keepdim": "keepdims", "argnum": "argnums",
     "argname": "argnames", "static_argnum": "static_argnums", "in_axis": "in_axes",
@@ -100,7 +106,7 @@ def refusal(error: Exception, name: str, *, operator: bool = False) -> Any:
             shorten(replaced, below, keep_first=False)
             return replaced
         shorten(error, whole, keep_first=True)
-        _explain_size(error)
+        _explain(error)
         return None
     kept: Any = _of_tenferro(error, name, whole)
     if kept is None:
@@ -255,11 +261,13 @@ def _dropped(error: Exception) -> TenferroError | None:
     return dropped(error)  # type: ignore[no-any-return]
 
 
-def _explain_size(error: Exception) -> None:
-    """Say why ``np.zeros(n)`` fails for a traced n: NumPy drops the error that we raised."""
-    if isinstance(error, TypeError) and re.match(_NOT_A_SHAPE, str(error)):
-        if _SIZE_HINT not in getattr(error, "__notes__", ()):
-            error.add_note(_SIZE_HINT)
+def _explain(error: Exception) -> None:
+    """Note what to write where NumPy or code in C refuses an Array with a text of its own."""
+    if not isinstance(error, TypeError):
+        return
+    for pattern, hint in ((_NOT_A_SHAPE, _SIZE_HINT), (_NOT_OF_NUMPY, _CODE_IN_C_HINT)):
+        if re.match(pattern, str(error)) and hint not in getattr(error, "__notes__", ()):
+            error.add_note(hint)
 
 
 # ---- names and classes ---------------------------------------------------------------------------

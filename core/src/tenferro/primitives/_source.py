@@ -13,6 +13,7 @@ from types import CodeType, FrameType, TracebackType
 Source = tuple[CodeType, int]
 _LIBRARIES = frozenset(("tenferro", "numpy", "optree", "scipy", "functools", "contextlib"))
 _KEPT_FILES = 10_000
+_LONGEST_LINE = 160  # characters of a user's line in a message
 _of_libraries: dict[str, bool] = {}  # whether a file is a library's
 
 
@@ -93,4 +94,5 @@ def _text_of(filename: str, line: int) -> str:
     linecache = sys.modules.get("linecache")
     if linecache is None:
         linecache = __import__("linecache")
-    return str(linecache.getline(filename, line)).strip()
+    text = str(linecache.getline(filename, line)).strip()
+    return text if len(text) <= _LONGEST_LINE else f"{text[:_LONGEST_LINE]}…"

@@ -14,6 +14,8 @@ import tenferro as tn
 integrate = pytest.importorskip("scipy.integrate")
 interpolate = pytest.importorskip("scipy.interpolate")
 optimize = pytest.importorskip("scipy.optimize")
+sparse = pytest.importorskip("scipy.sparse")
+sparse_linalg = pytest.importorskip("scipy.sparse.linalg")
 special = pytest.importorskip("scipy.special")
 
 
@@ -60,6 +62,9 @@ def assign_to_numpy(x):
         (lambda x: np.ones(2) @ [x, x], "conversion to a NumPy array", "`np.stack([x, y])`"),
         (lambda x: integrate.trapezoid([x, x]), "scipy.integrate.trapezoid", "tenferro.integrate"),
         (lambda x: integrate.quad(lambda t: t * x, 0, 1)[0], "scipy.integrate.quad", "custom_vjp"),
+        (lambda x: optimize.root(lambda t: t - x, 1.0).x, "scipy.optimize.root", "custom_root("),
+        (lambda x: sparse_linalg.spsolve(sparse.csc_array([[1.0]]), x),
+         "scipy.sparse.linalg.spsolve", "`tenferro.linalg.spsolve(S, b)`"),
         (lambda x: special.gammaln([x]), "scipy.special.gammaln", "(np.stack([x, y]))`"),
         (lambda x: math.sin(x), "math.sin", "`np.sin(x)`"),
         (lambda x: math.acos(x), "math.acos", "`np.arccos(x)`"),
@@ -111,6 +116,7 @@ def assert_(x):
         (lambda x: x if x in (1, 2) else -x, "`np.isin(x, values)`"),
         (lambda x: not x > 0, "`np.logical_not(x)`"),
         (lambda x: max(x, 0.0), "`np.maximum(a, b)`"),
+        (lambda x: optimize.brentq(lambda t: t - x, 0, 9), "`tenferro.custom_root("),
         (while_, "`tenferro.while_loop(condition, step, start)` instead of `while`"),
         (assert_, "`tenferro.debug.callback`"),
         (lambda x: f"{x:.3f}", '`tenferro.debug.print("{x}", x=x)`'),
@@ -234,6 +240,15 @@ def test_a_traced_size_inside_a_function_of_numpy_is_our_error():
     """np.ones is Python, whose call of np.empty drops our error"""
     error = refusal(tn.jit, lambda n: np.ones(n.astype(int)))
     assert "`static_argnums`" in str(error)
+
+
+def test_code_in_c_that_takes_arrays_of_numpy_alone_has_a_cure():
+    """SciPy's factorization of a sparse matrix raises its own TypeError"""
+    solve = sparse_linalg.splu(sparse.csc_array(np.eye(2))).solve
+    with pytest.raises(TypeError, match="not Array") as found:
+        tn.grad(lambda b: np.sum(solve(b)))(np.ones(2))
+    (note,) = found.value.__notes__
+    assert "`tenferro.linalg.spsolve(S, b)`" in note
 
 
 def test_an_error_that_the_user_raises_from_ours_is_left_as_it_is():

@@ -40,6 +40,11 @@ def test_the_nearest_function_is_named():
         scipy_linalg.norm(tn.asarray(A))
 
 
+def test_a_function_without_a_counterpart_names_a_rule_of_your_own():
+    with pytest.raises(tn.UnsupportedFunctionError, match=r"tenferro\.custom_vjp"):
+        scipy_linalg.solve_discrete_are(tn.asarray(A), A, A, A)
+
+
 def test_numbers_that_are_converted_by_name_are_taken():
     constant = np.asarray(tn.stop_gradient(tn.asarray(A)))
     np.testing.assert_array_equal(scipy_linalg.expm(constant), scipy_linalg.expm(A))

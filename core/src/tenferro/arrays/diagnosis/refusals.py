@@ -200,9 +200,28 @@ _SPARSE = (
 )
 
 
+_INSTEAD = {
+    "sparse.linalg": (
+        "a sparse system is solved by `tenferro.linalg.spsolve(S, b)`, or by a solver of your own "
+        "in `tenferro.custom_linear_solve`"
+    ),
+    "optimize": (
+        "the derivative of a solution follows from its equation: "
+        "`tenferro.custom_root(f, x0, solve, tangent_solve)`, where `solve(f, x0)` may call "
+        "`scipy.{rest}` outside of jit; the equation of a minimum is that its gradient is 0"
+    ),
+    "integrate": (
+        "`scipy.{rest}` computes with numbers: write the steps by `tenferro.scan`, or the sum over "
+        "nodes that `np.polynomial.legendre.leggauss` gives; or state its derivative by "
+        "`tenferro.custom_vjp`"
+    ),
+}
+"""What replaces the functions of a part of SciPy that have no counterpart here."""
+
+
 def _cure_of_scipy(rest: str) -> str:
     part, _, name = rest.rpartition(".")
-    if rest.startswith("sparse"):
+    if rest.startswith("sparse") and not part.startswith("sparse.linalg"):
         return _SPARSE
     if part.startswith("stats"):
         return _cure_of_distributions()
@@ -212,6 +231,8 @@ def _cure_of_scipy(rest: str) -> str:
         return f"a list hides its Arrays: call `scipy.{rest}(np.stack([x, y]))`"
     if name in FUNCTIONS:
         return f"call `tenferro.{name}`, which takes Arrays"
+    if part in _INSTEAD:
+        return _INSTEAD[part].format(rest=rest)
     return (
         f"`scipy.{rest}` computes with numbers and has no derivative here: call it outside of "
         "the function that is differentiated or traced, or give it a derivative by "
@@ -257,6 +278,8 @@ def cure_where_traced(asked: str, transforms: Sequence[str]) -> str:
     """Return what to write where a function that these transforms trace asks for a value."""
     found, untraced = asker(2), _untraced(transforms)
     by_size = [*untraced, _DYNAMIC] if transforms == ["jit"] else untraced
+    if asked == "bool()" and found.function.startswith("scipy."):
+        return _wrapped(_cure(found, asked))
     if asked == "bool()":
         return _wrapped("; or ".join([_cure_of_decision(found), *untraced]))
     if asked in ("int()", "index()"):
@@ -355,12 +378,16 @@ def refuse_scipy() -> None:
         return
     names = import_module(f"tenferro.{part}").__all__
     nearest = f"tenferro.{part}.{name}" if name in names else None
+    hint = "" if nearest else f"{_cure_of_scipy(f'{part}.{name}')}; "
+    hint += (
+        "for a value that is meant as a constant, call it on "
+        "`np.asarray(tenferro.stop_gradient(x))`"
+    )
     raise UnsupportedFunctionError(
         f"{found} takes no tenferro arrays: it would make plain numbers of them\n"
         f"  from       {source_text(caller())}\n"
         + (f"  nearest    {nearest}\n" if nearest else "")
-        + "  hint       for a value that is meant as a constant, call it on\n"
-        "             `np.asarray(tenferro.stop_gradient(x))`",
+        + f"  hint       {_wrapped(hint)}",
         function=found,
         nearest=nearest,
     )

@@ -338,12 +338,13 @@ def _check_library(x: Any) -> None:
             return
         detached = ".detach()" if getattr(x, "requires_grad", False) else ""
         copied_to_host = "" if getattr(x, "is_cpu", True) else ".cpu()"
+        solved = "; `tenferro.linalg.spsolve(x, b)` solves a system" if "sparse" in what else ""
         raise UnknownOperandError(
             f"{what} cannot be converted to an array\n"
             f"  got        {library}: {type(x).__name__}\n"
             "  need       an array of an installed backend, a number, or a sequence of these\n"
             f"  from       {source_text(caller())}\n"
-            f"  hint       convert it: `x{detached}{copied_to_host}.{method}()`",
+            f"  hint       convert it: `x{detached}{copied_to_host}.{method}()`{solved}",
             value=x,
         )
 
