@@ -177,8 +177,11 @@ def maker(shape: Shape) -> Callable[..., Callable[[list[Any]], None]]:
 
 
 def compiled(text: str) -> Callable[..., Any]:
-    """Compile a text and return its function `make`."""
-    names: dict[str, Any] = {}
+    """Compile a text and return its function `make`.
+
+    Its frames name this module, so that errors that pass them are told as errors of tenferro.
+    """
+    names: dict[str, Any] = {"__name__": __name__}
     exec(compile(text, FILENAME, "exec"), names)
     made: Callable[..., Any] = names["make"]
     return made
