@@ -1,13 +1,14 @@
 """The first runs of a program, which is not planned to the end, give the bits of all later runs."""
 
 import threading
+import traceback
 
 import numpy as np
 import pytest
 
 import tenferro as tn
 from tenferro import primitives as tp
-from tenferro_numpy import draft
+from tenferro_numpy import draft, executable
 from tenferro_numpy.draft import RUNS_BEFORE_PLAN, Draft
 
 R = np.random.default_rng(12)
@@ -184,6 +185,26 @@ def test_an_error_says_the_same_in_every_run():
         notes.append((type(raised.value), str(raised.value), raised.value.__notes__))
     assert all(each == notes[0] for each in notes)
     assert any("inv" in note or "solve" in note or "lu" in note for note in notes[0][2])
+
+
+RAISING = {
+    "a lowering": (lambda x: np.linalg.inv(x * 4.6789), np.ones((3, 3))),
+    "an integer division": (lambda x: x // (x - x), np.arange(5)),
+    "a callback": (lambda x: tn.host_callback(lambda x: x[1:], x, results=x), np.ones(3)),
+}
+
+
+@pytest.mark.parametrize("cause", RAISING)
+def test_an_error_of_jit_says_the_same_before_and_after_its_source_is_compiled(cause):
+    """Text, notes and the frames of the traceback"""
+    f, x = RAISING[cause]
+    f, told = tn.jit(f), []
+    for _ in range(executable._RUNS_OF_PREPARED + 2):
+        with pytest.raises(tn.TenferroError) as raised:
+            f(x)
+        frames = [frame.name for frame in traceback.extract_tb(raised.tb)]
+        told.append((type(raised.value), str(raised.value), raised.value.__notes__, frames))
+    assert all(each == told[0] for each in told)
 
 
 def test_results_of_the_first_run_alias_nothing(backend, program, checks):
