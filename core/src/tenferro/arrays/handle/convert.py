@@ -17,7 +17,7 @@ from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import UnknownOperandError, at_user_line
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.memo import Memo, held_by
-from tenferro.arrays.handle.weak import is_weak
+from tenferro.arrays.handle.weak import is_counter, is_weak
 from tenferro.arrays.registry import FUNCTIONS, covers
 from tenferro.backend._default import host
 from tenferro.backend._errors import BackendError
@@ -471,12 +471,14 @@ class borrowing:
 
 def weak_kind(x: Any) -> type | None:
     """Return the Python type of a scalar, or of an Array that stands for one; ``None`` for
-    others.
+    others, and for the counter of a loop, whose range is not known.
     """
     kind = type(x)
     if kind in _DEFAULT:
         return kind
-    return _PYTHON[x.dtype.category] if isinstance(x, Array) and is_weak(x) else None
+    if not isinstance(x, Array) or not is_weak(x) or is_counter(x):
+        return None
+    return _PYTHON[x.dtype.category]
 
 
 def is_operand(x: Any) -> bool:

@@ -56,7 +56,8 @@ class WeakName(NamedTuple):
     """The name of an argument that was given as a Python scalar: its dtype is weak.
 
     ``value`` is that of an integer or bool; ``derived`` says that it was computed of arguments, so
-    that the range of these does not tell its own.
+    that the range of these does not tell its own. A counter of a loop yields to floats and complex
+    numbers only: its range is not known, and may not fit in a narrower integer.
     """
 
     text: str
@@ -64,6 +65,7 @@ class WeakName(NamedTuple):
     value: int | None = None
     number_reads: tuple[NumberReads, ...] = ()
     derived: bool = False
+    is_counter: bool = False
 
     def __str__(self) -> str:
         return self.text
@@ -103,7 +105,9 @@ def derived(name: WeakName, function: str, operands: tuple[Any, ...]) -> WeakNam
     found = [n if isinstance(n, WeakName) else None for n in names]
     values = [value_of(x) for x in operands]
     number_reads = frozenset([s for n in found if n is not None for s in n.number_reads])
-    return WeakName(name.text, name.serial, _result(function, values), tuple(number_reads), True)
+    is_counter = any([n is not None and n.is_counter for n in found])
+    value = _result(function, values)
+    return WeakName(name.text, name.serial, value, tuple(number_reads), True, is_counter)
 
 
 def is_weak(x: Handle) -> bool:
@@ -111,6 +115,12 @@ def is_weak(x: Handle) -> bool:
     array.
     """
     return type(x.key.identity) is WeakName
+
+
+def is_counter(x: Handle) -> bool:
+    """Return True for the counter of a loop, or a number that was computed from it."""
+    name = x.key.identity
+    return type(name) is WeakName and name.is_counter
 
 
 def stay_weak(result: H, x: Handle, function: str, *operands: Any) -> H:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import SCALARS, Array
 from tenferro.arrays.handle.convert import as_array, check_range, scalar
-from tenferro.arrays.handle.weak import WeakName, is_weak
+from tenferro.arrays.handle.weak import WeakName, is_counter, is_weak
 from tenferro.arrays.promotion.constant_matrices import known_array
 from tenferro.computegraph import Definition, ValueKey
 from tenferro.computegraph._keys import SHARED_SERIAL
@@ -28,6 +28,7 @@ from tenferro.primitives import (
     bind,
     convert,
     float64,
+    int64,
     promote,
     promote_dtypes,
 )
@@ -176,11 +177,15 @@ def beside(value: bool | int | float | complex, like: Aval, floating: bool = Fal
 
 
 def _joint_dtype(x: Array, y: Array) -> DType:
-    """Return the promoted dtype; an argument that was a Python scalar is weak, unless both were."""
+    """Return the promoted dtype; an argument that was a Python scalar is weak, unless both were.
+
+    The counter of a loop is weak only next to floats and complex numbers.
+    """
     a, b = x.aval.dtype, y.aval.dtype
     if a is b:
         return a
-    x_weak, y_weak = is_weak(x), is_weak(y)
+    x_weak = is_weak(x) and (b.is_inexact or not is_counter(x))
+    y_weak = is_weak(y) and (a.is_inexact or not is_counter(y))
     if x_weak is not y_weak:
         return promote(b, _KINDS[a.category]) if x_weak else promote(a, _KINDS[b.category])
     return promote_dtypes(a, b)
@@ -220,6 +225,8 @@ def common_dtype(xs: Sequence[Any]) -> DType:
         dtype = promote_dtypes(dtype, other)
     for value in values:
         dtype = promote(dtype, value)
+    if not dtype.is_inexact and any([isinstance(x, Array) and is_counter(x) for x in xs]):
+        return promote_dtypes(dtype, int64)
     return dtype
 
 

@@ -13,7 +13,7 @@ from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array
 from tenferro.arrays.errors import UnknownOperandError, at_user_line
 from tenferro.arrays.handle.convert import aval_of_operand, weak_kind
-from tenferro.arrays.handle.weak import class_of
+from tenferro.arrays.handle.weak import class_of, is_counter
 from tenferro.computegraph._canonical import canonical
 from tenferro.primitives._aval import Aval
 from tenferro.transforms.recording import tree as _tree
@@ -140,7 +140,7 @@ def _signature_of(leaf: Any, level: int) -> Any:
     if kind is not None:
         return class_of(leaf, level) if type(leaf) is kind else _class_of_array(leaf, kind, level)
     if isinstance(leaf, Array):
-        return leaf.key.aval
+        return ("counter", leaf.key.aval) if is_counter(leaf) else leaf.key.aval
     return leaf if isinstance(leaf, Aval) else aval_of_operand(leaf)
 
 

@@ -13,7 +13,7 @@ from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, as_array, is_traced
 from tenferro.arrays.handle.array import SCALARS, evaluable
 from tenferro.arrays.handle.convert import aval_of_operand, operand_key, snapshot, weak_kind
-from tenferro.arrays.handle.weak import NumberReads, WeakName, value_of
+from tenferro.arrays.handle.weak import NumberReads, WeakName, is_counter, value_of
 from tenferro.computegraph import (
     UNKNOWN,
     MaterializedGraph,
@@ -27,6 +27,7 @@ from tenferro.transforms.recording.arguments import Name
 from tenferro.transforms.recording.decisions import note_decision
 from tenferro.transforms.recording.effects import perform
 from tenferro.transforms.recording.run_or_record import history
+from tenferro.transforms.recording.unrolled import strong
 
 if TYPE_CHECKING:
     from tenferro.passes.budget.schedule import MemoryPlan
@@ -85,6 +86,8 @@ def abstract_leaf(leaf: Any, name: str, trace: Trace, number_reads: NumberReads)
     label: Any = Name(name, serial)
     if weak:
         label = WeakName(name, serial, value_of(leaf), (number_reads,))
+    elif isinstance(leaf, Array) and is_counter(leaf):
+        label = WeakName(name, serial, is_counter=True)
     return pinned_leaf(label, aval, trace)
 
 
@@ -121,7 +124,7 @@ def inline(traced: Traced, leaves: Sequence[Any]) -> list[Array]:
     perform([found.get(key, key) for key in traced.effects])
     for transform, text in traced.decisions:
         note_decision(transform, text)
-    return [Array(found.get(key, key)) for key in traced.outputs]
+    return [strong(Array(found.get(key, key))) for key in traced.outputs]
 
 
 def operand_or_scalar(leaf: Any) -> ValueKey:

@@ -18,7 +18,7 @@ from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import SCALARS, evaluable
 from tenferro.arrays.handle.bodies import recording_body
 from tenferro.arrays.handle.convert import ScalarName, is_operand, memo_here
-from tenferro.arrays.handle.weak import WeakName, is_weak
+from tenferro.arrays.handle.weak import WeakName, is_counter, is_weak
 from tenferro.arrays.promotion.broadcast import weak
 from tenferro.backend import select_backend
 from tenferro.computegraph import (
@@ -32,6 +32,7 @@ from tenferro.computegraph import (
 )
 from tenferro.primitives import Handle, concatenate, convert, reshape
 from tenferro.primitives._aval import Aval
+from tenferro.primitives._source import caller
 from tenferro.primitives.reduction import reduce_or
 from tenferro.tidu import Trace, flow_of, in_rule, is_pin, pinned_leaf
 from tenferro.transforms.errors import BodyError
@@ -51,11 +52,25 @@ _RANK = {"bool": 0, "uint": 1, "int": 1, "float": 2, "complex": 3}
 
 
 class Leaf(NamedTuple):
-    """An input of a body: what to call it, its aval, and whether its dtype yields to others."""
+    """An input of a body: what to call it, its aval, and whether its dtype yields to others.
+
+    That of a counter yields to floats and complex numbers only.
+    """
 
     label: str
     aval: Aval
     weak: bool = False
+    is_counter: bool = False
+
+    def counting(self) -> Leaf:
+        """Return the same input as a counter."""
+        return self._replace(weak=True, is_counter=True)
+
+    def named(self, serial: int) -> Name | WeakName:
+        """Return the name of the input with this serial."""
+        if not self.weak:
+            return Name(self.label, serial)
+        return WeakName(self.label, serial, is_counter=self.is_counter)
 
 
 class Recorded(NamedTuple):
@@ -133,11 +148,8 @@ def record_body(
 def _inputs(leaves: Sequence[Leaf], trace: Trace, remembered: bool) -> list[ValueKey]:
     """Make the inputs of a body; later calls of a remembered function have them, too."""
     serial = trace.id.serial
-    names: list[Any] = [
-        WeakName(leaf.label, serial) if leaf.weak else Name(leaf.label, serial) for leaf in leaves
-    ]
-    make = remembered_leaf if remembered else pinned_leaf
-    return [make(name, leaf.aval, trace) for name, leaf in zip(names, leaves, strict=True)]
+    make: Any = remembered_leaf if remembered else pinned_leaf
+    return [make(leaf.named(serial), leaf.aval, trace) for leaf in leaves]
 
 
 def _cure(name: str) -> str:
@@ -271,11 +283,18 @@ def fits(x: Array, aval: Aval) -> bool:
 
 
 def held(x: Array, aval: Aval) -> Array:
-    """Return a value that fits in the dtype of the aval; a Python integer must be in its range."""
+    """Return a value that fits in the dtype of the aval; a Python integer must be in its range.
+
+    It may be one of a body whose call is over: the conversion belongs to that body.
+    """
     key = x.key
+    if x.aval == aval:
+        return x
     if type(key.operand) in _SCALARS and key.definition is None and not key.traces:
-        return x if x.aval == aval else weak(key.operand, aval)
-    return convert(x, aval.dtype)
+        return weak(key.operand, aval)
+    y = convert(Handle(key, x.flow), aval.dtype)
+    y.key.source = y.key.source or key.source or caller()
+    return Array(y.key, y.flow)
 
 
 def highest(values: Sequence[Array]) -> Array:
@@ -286,20 +305,27 @@ def highest(values: Sequence[Array]) -> Array:
 
 def leaf_of(x: Array, label: str) -> Leaf:
     """Return the input of a body that stands for a carried value."""
-    return Leaf(label, x.aval, is_number(x))
+    return Leaf(label, x.aval, is_number(x), is_counter(x))
 
 
 def retyped(leaves: Sequence[Leaf], outputs: Sequence[Array]) -> list[Leaf]:
     """Return the inputs again, each number in the dtype that the body gives it.
 
-    A float does not become an integer: what the body returns is refused then.
+    All stay as they are if no dtype differs. A number stays one if the body makes a number of the
+    same dtype of it: a count of steps next to a sum that takes the dtype of an array. A float does
+    not become an integer: what the body returns is refused then.
     """
-    return [
-        Leaf(leaf.label, leaf.aval.with_dtype(y.dtype))
-        if leaf.weak and _RANK[leaf.aval.dtype.category] <= _RANK[y.dtype.category]
-        else leaf._replace(weak=False)
-        for leaf, y in zip(leaves, outputs, strict=True)
-    ]
+    if all([y.dtype is leaf.aval.dtype for leaf, y in zip(leaves, outputs, strict=True)]):
+        return [*leaves]
+    return [_retyped(leaf, y) for leaf, y in zip(leaves, outputs, strict=True)]
+
+
+def _retyped(leaf: Leaf, y: Array) -> Leaf:
+    if leaf.weak and y.dtype is leaf.aval.dtype and is_number(y):
+        return leaf
+    if leaf.weak and _RANK[leaf.aval.dtype.category] <= _RANK[y.dtype.category]:
+        return Leaf(leaf.label, leaf.aval.with_dtype(y.dtype))
+    return leaf._replace(weak=False)
 
 
 def fitting(name: str, y: Array, leaf: Leaf) -> Array:

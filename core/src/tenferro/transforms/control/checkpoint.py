@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeVar
 from tenferro.arrays import Array
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import SCALARS
-from tenferro.arrays.handle.weak import same_number
+from tenferro.arrays.handle.weak import is_counter, same_number
 from tenferro.computegraph import (
     Definition,
     Fragment,
@@ -29,12 +29,12 @@ from tenferro.primitives._primitive import bind_all
 from tenferro.primitives.control import Checkpoint
 from tenferro.tidu import RuleBuilder, Value, flow_of, is_pin
 from tenferro.transforms.control.body import (
-    Leaf,
     Recorded,
     delivered,
     finished,
     given_arrays,
     is_number,
+    leaf_of,
     outer_array,
     output,
     record_body,
@@ -170,12 +170,12 @@ def checkpoint(f: _F, *, policy: Policy = "nothing") -> _F:
         arrays, spec, paths, plain = given_arrays((args, kwargs), "arguments")
         if policy == "everything" or is_unrolling():
             pairs = zip(arrays, paths, strict=True)
-            given = [as_number(x, path) if is_number(x) else x for x, path in pairs]
+            given = [as_number(x, path, is_counter(x)) if is_number(x) else x for x, path in pairs]
             positional, named = _tree.unflatten(spec, given)
             flat, found_spec = _tree.flatten(f(*positional, **named))
             called = [output("checkpoint", y) for y in flat]
             return _tree.unflatten(found_spec, finished(called, arrays, plain, [], "checkpoint"))
-        leaves = [Leaf(path, x.aval, is_number(x)) for x, path in zip(arrays, paths, strict=True)]
+        leaves = [leaf_of(x, path) for x, path in zip(arrays, paths, strict=True)]
 
         def call(values: list[Array]) -> Any:
             positional, named = _tree.unflatten(spec, values)

@@ -10,13 +10,13 @@ from typing import Any
 
 from tenferro.arrays import Array
 from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.handle.weak import is_counter
 from tenferro.computegraph import Fragment
 from tenferro.primitives import constant, convert
 from tenferro.primitives._primitive import bind_all
 from tenferro.primitives.control import Switch
 from tenferro.tidu import is_pin
 from tenferro.transforms.control.body import (
-    Leaf,
     Recorded,
     delivered,
     finished,
@@ -25,6 +25,7 @@ from tenferro.transforms.control.body import (
     held,
     highest,
     is_number,
+    leaf_of,
     outer_array,
     output,
     read_from_outside,
@@ -141,12 +142,12 @@ def chosen(
     if chosen is not None:
         taken = functions[min(max(int(chosen), 0), len(functions) - 1)]
         pairs = zip(arrays, paths, strict=True)
-        given = [as_number(x, path) if is_number(x) else x for x, path in pairs]
+        given = [as_number(x, path, is_counter(x)) if is_number(x) else x for x, path in pairs]
         flat, found_spec = _tree.flatten(taken(*_tree.unflatten(spec, given)))
         found_values = [output(name, y) for y in flat]
         results = finished(found_values, arrays, plain and operands_plain, [], name)
         return _tree.unflatten(found_spec, results)
-    leaves = [Leaf(path, x.aval, is_number(x)) for x, path in zip(arrays, paths, strict=True)]
+    leaves = [leaf_of(x, path) for x, path in zip(arrays, paths, strict=True)]
 
     def recorded(function: Callable[..., Any]) -> Recorded:
         call = lambda values: function(*_tree.unflatten(spec, values))  # noqa: E731

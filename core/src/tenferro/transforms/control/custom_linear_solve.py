@@ -13,8 +13,6 @@ from typing import Any
 
 from tenferro.arrays import Array
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.handle.weak import is_weak
-from tenferro.primitives import convert
 from tenferro.tidu import MissingRuleError
 from tenferro.transforms.control.body import finished, given_arrays
 from tenferro.transforms.control.closed import (
@@ -32,6 +30,7 @@ from tenferro.transforms.derivatives.jvp import jvp
 from tenferro.transforms.derivatives.stop_gradient import stop_gradient
 from tenferro.transforms.errors import check_function
 from tenferro.transforms.recording import tree as _tree
+from tenferro.transforms.recording.unrolled import strong
 
 __all__ = ["custom_linear_solve"]
 
@@ -100,7 +99,7 @@ def custom_linear_solve(
         return b
     function = ClosedFunction(name, matvec, leaves_like(arrays, paths), spec)
     system = _System(function, solve, transpose_solve, bool(symmetric))
-    given = [convert(x, x.dtype) if is_weak(x) else x for x in arrays]
+    given = [strong(x) for x in arrays]
     if not are_known([*arrays, *function.consts]):
         system.record_solvers()
     found = system.solution([*function.consts, *system.reads], _tree.unflatten(spec, given))

@@ -36,7 +36,8 @@ def fori_loop(
     lower, upper : int, or integer array of rank 0
         First number, and the one behind the last.
     body_fun : callable
-        Step: a number, an int64 array of rank 0, and the carry to the next carry.
+        Step: a number and the carry to the next carry. The number is an int64 array of rank 0;
+        next to floats and complex numbers it takes their dtype, as a Python integer does.
     init : pytree of arrays
         The first carry.
     progress : bool, default False
@@ -82,13 +83,16 @@ def fori_loop(
             return counted(carry), None
 
         return scan_for(
-            name, step, (first, init), None, max(steps, 0), progress=progress, rename=_own
-        )[0][1]
+            name, step, (first, init), None, max(steps, 0),
+            progress=progress, rename=_own, counter=0,
+        )[0][1]  # fmt: skip
 
     end = as_array(upper).astype("int64")
     start = as_array(lower).astype("int64")
     going = lambda carry: lt(carry[0], end)  # noqa: E731
-    return while_loop_for(name, going, counted, (start, init), progress=progress, rename=_own)[1]
+    return while_loop_for(
+        name, going, counted, (start, init), progress=progress, rename=_own, counter=0
+    )[1]
 
 
 def _own(path: str) -> str:

@@ -96,6 +96,7 @@ def while_in_blocks(
     body_fun: Any,
     init: Any,
     rename: Callable[[str], str],
+    counter: int | None,
 ) -> Any:
     """Run a loop with a condition in blocks, which grow until one takes a tenth of a second."""
     check_known([as_array(x) for x in _tree.flatten(init)[0]], name)
@@ -114,10 +115,13 @@ def while_in_blocks(
         return rename(path.replace("init[2]", "init", 1))
 
     size, carry = 1, init
+    place = None if counter is None else counter + 2
     with counting(name, None) as advance:
         while True:
             began = monotonic()
-            done, _, carry = loop(name, goes_on, step, (0, size, carry), rename=inner)
+            done, _, carry = loop(
+                name, goes_on, step, (0, size, carry), rename=inner, counter=place
+            )
             check_known([x for x in _tree.flatten(carry)[0] if isinstance(x, Array)], name)
             advance(int(done))
             if int(done) < size:

@@ -40,6 +40,7 @@ from tenferro.transforms.errors import BodyError, check_function
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.effects import perform
 from tenferro.transforms.recording.run_or_record import found_again
+from tenferro.transforms.recording.unrolled import strong
 
 __all__ = ["scan"]
 
@@ -130,14 +131,18 @@ def scan_for(
     checkpoint: str | Revolve | Offload = "auto",
     progress: bool = False,
     rename: Callable[[str], str] = str,
+    counter: int | None = None,
 ) -> tuple[Any, Any]:
     """Run ``scan`` for the public function ``name``, which its errors and progress show.
 
-    ``rename`` makes of the path of a leaf of ``init`` the path that the user knows.
+    ``rename`` makes of the path of a leaf of ``init`` the path that the user knows. ``counter``
+    is the position of a leaf of the carry that counts.
     """
     _check_checkpoint(checkpoint)
     together, shows = _unroll(unroll), checked_progress(progress, name)
     given = _given(name, f, init, xs, length, rename)
+    if counter is not None:
+        given.leaves[counter] = given.leaves[counter].counting()
     if given.steps and is_unrolling():
         return _unrolled(name, given, bool(reverse))
     recorded, outputs, leaves = _recorded(name, given)
@@ -148,7 +153,7 @@ def scan_for(
     found: Sequence[Handle]
     if not steps:
         empty = [constant(0, y.dtype, (0, *y.shape)) for y in outputs.ys]
-        found = [*start, *[Array(y.key) for y in empty]]
+        found = [*map(strong, start), *[Array(y.key) for y in empty]]
     else:
         _perform(recorded, carry, start, rows, steps, bool(reverse))
         roots = [x.key for x in (*carry, *outputs.ys)]
@@ -293,8 +298,8 @@ def _recorded(name: str, given: _Given) -> tuple[Recorded, _Outputs, list[Leaf]]
 
     leaves = given.leaves
     recorded, outputs = attempt(leaves)
-    if [x.aval.dtype for x in outputs.carry] != [leaf.aval.dtype for leaf in leaves]:
-        leaves = retyped(leaves, outputs.carry)
+    while (promoted := retyped(leaves, outputs.carry)) != leaves:
+        leaves = promoted
         recorded, outputs = attempt(leaves)
     return recorded, outputs, leaves
 

@@ -15,7 +15,7 @@ from tenferro.arrays.functions.structural import stack
 from tenferro.arrays.handle.array import evaluable
 from tenferro.arrays.handle.weak import is_weak
 from tenferro.primitives import StepLimitError, convert
-from tenferro.transforms.control.body import Leaf, fitting, retyped
+from tenferro.transforms.control.body import Leaf, fitting, is_number, retyped
 from tenferro.transforms.recording.unrolled import as_number, is_unrolling
 
 __all__ = ["is_unrolling", "known_value", "steps_of_scan", "steps_of_while"]
@@ -36,10 +36,10 @@ def steps_of_scan(
     reverse: bool,
 ) -> tuple[list[Array], list[Array]]:
     """Return the last carry and the stacked rows of ``call(carry and row)`` at each step."""
-    carry, found = _first_carry(start, leaves), []
+    carry, found = list(start), []
     for k in reversed(range(steps)) if reverse else range(steps):
         with _naming(name, k, steps):
-            after, ys = call([*carry, *[x[k] for x in rows]])
+            after, ys = call([*_given(carry, leaves), *[x[k] for x in rows]])
             carry, leaves = _next_carry(name, after, leaves)
             _evaluate([*carry, *ys])
         found.append(ys)
@@ -60,18 +60,18 @@ def steps_of_while(
 
     Raises StepLimitError: if the condition still holds after ``max_steps``.
     """
-    carry = _first_carry(start, leaves)
+    carry = list(start)
     step = 0
     while True:
         with _naming(name, step, None):
-            condition = goes_on(carry)
+            condition = goes_on(_given(carry, leaves))
             if not step and known_value(condition) is None:
                 return None
             if not condition:
                 return carry
             if step == max_steps:
                 raise StepLimitError.of(step)
-            carry, leaves = _next_carry(name, call(carry), leaves)
+            carry, leaves = _next_carry(name, call(_given(carry, leaves)), leaves)
             _evaluate(carry)
         step += 1
 
@@ -87,18 +87,20 @@ def _naming(name: str, step: int, steps: int | None) -> Iterator[None]:
         raise
 
 
-def _first_carry(start: Sequence[Array], leaves: Sequence[Leaf]) -> list[Array]:
-    """Return the first carry, in which the dtype of a number yields to others."""
-    pairs = zip(start, leaves, strict=True)
-    return [as_number(x, leaf.label) if leaf.weak else Array(x.key, x.flow) for x, leaf in pairs]
+def _given(carry: Sequence[Array], leaves: Sequence[Leaf]) -> list[Array]:
+    """Return a carry for the body, in which the dtype of a number yields to others."""
+    return [
+        as_number(x, leaf.label, leaf.is_counter) if leaf.weak else Array(x.key, x.flow)
+        for x, leaf in zip(carry, leaves, strict=True)
+    ]
 
 
 def _next_carry(
     name: str, after: Sequence[Array], leaves: Sequence[Leaf]
 ) -> tuple[list[Array], Sequence[Leaf]]:
-    if [x.dtype for x in after] != [leaf.aval.dtype for leaf in leaves]:
-        leaves = retyped(leaves, after)
-    return [fitting(name, y, leaf) for y, leaf in zip(after, leaves, strict=True)], leaves
+    pairs = [*zip(after, retyped(leaves, after), strict=True)]
+    carry = [fitting(name, y, leaf) for y, leaf in pairs]
+    return carry, [leaf._replace(weak=leaf.weak and is_number(y)) for y, leaf in pairs]
 
 
 def _evaluate(values: Sequence[Array]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from tenferro.arrays import Array, as_array
 from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.handle.weak import same_number
 from tenferro.computegraph import Fragment, ValueKey, new_leaf
 from tenferro.primitives import constant, convert
 from tenferro.primitives._primitive import bind, bind_all
@@ -27,6 +28,7 @@ from tenferro.transforms.control.body import (
     fitting,
     given_arrays,
     held,
+    is_number,
     leaf_of,
     outer_array,
     output,
@@ -108,15 +110,19 @@ def while_loop_for(
     max_steps: int | None = None,
     progress: bool = False,
     rename: Callable[[str], str] = str,
+    counter: int | None = None,
 ) -> Any:
     """Run ``while_loop`` for the public function ``name``, which its errors and progress show.
 
-    ``rename`` makes of the path of a leaf of ``init`` the path that the user knows.
+    ``rename`` makes of the path of a leaf of ``init`` the path that the user knows. ``counter``
+    is the position of a leaf of the carry that counts.
     """
     bound = None if max_steps is None else _steps(max_steps)
     shows = checked_progress(progress, name)
     start, spec, paths, plain = given_arrays(init, "init")
     leaves = [leaf_of(x, rename(path)) for x, path in zip(start, paths, strict=True)]
+    if counter is not None:
+        leaves[counter] = leaves[counter].counting()
     if is_unrolling():
         last = _unrolled(name, cond_fun, body_fun, (start, spec), leaves, bound)
         if last is not None:
@@ -124,10 +130,10 @@ def while_loop_for(
     if bound is not None:
         return _bounded(name, cond_fun, body_fun, init, bound, shows)
     if shows:
-        return while_in_blocks(name, while_loop_for, cond_fun, body_fun, init, rename)
+        return while_in_blocks(name, while_loop_for, cond_fun, body_fun, init, rename, counter)
     body, outputs = _recorded(name, body_fun, leaves, spec)
-    if [y.dtype for y in outputs] != [leaf.aval.dtype for leaf in leaves]:
-        leaves = retyped(leaves, outputs)
+    while (promoted := retyped(leaves, outputs)) != leaves:
+        leaves = promoted
         body, outputs = _recorded(name, body_fun, leaves, spec)
     results = [fitting(name, y, x) for y, x in zip(outputs, leaves, strict=True)]
     test = record_body(name, lambda values: cond_fun(_tree.unflatten(spec, values)), leaves)
@@ -180,17 +186,22 @@ def _bounded(name: str, cond_fun: Any, body_fun: Any, init: Any, steps: int, sho
 
     def step(carry: Any, _: Any) -> tuple[Any, None]:
         leaves, spec = _tree.flatten(carry)
+        numbers: list[bool] = []
 
         def checked(given: Any) -> Any:
             found = body_fun(given)
             check_carry(name, found, spec)
-            outputs, paths = _tree.flatten(found)[0], _tree.paths(carry, "init")
-            for y, x, path in zip(outputs, leaves, paths, strict=True):
-                _check_leaf(name, output(name, y), x, path)
+            outputs = [output(name, y) for y in _tree.flatten(found)[0]]
+            for y, x, path in zip(outputs, leaves, _tree.paths(carry, "init"), strict=True):
+                _check_leaf(name, y, x, path)
+                numbers.append(is_number(y) and y.dtype is x.dtype)
             return found
 
         goes_on = _condition([output(name, y) for y in _tree.flatten(cond_fun(carry))[0]])
-        return chosen(name, convert(goes_on, "int32"), (same, checked), (carry,), False), None
+        after = chosen(name, convert(goes_on, "int32"), (same, checked), (carry,), False)
+        rows = zip(_tree.flatten(after)[0], leaves, numbers, strict=True)
+        kept = [same_number(y, x) if stays else y for y, x, stays in rows]
+        return _tree.unflatten(spec, kept), None
 
     last, _ = scan_for(name, step, init, None, steps, progress=shows)
     leaves, spec = _tree.flatten(last)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextvars import ContextVar, Token
 
 from tenferro.arrays import Array
-from tenferro.arrays.handle.weak import WeakName
+from tenferro.arrays.handle.weak import WeakName, is_weak
 from tenferro.tidu import Trace, pin
 
 _unrolling: ContextVar[bool] = ContextVar("tenferro_unrolling", default=False)
@@ -56,11 +56,21 @@ class unrolled:
         _unrolling.reset(self._tokens.pop())
 
 
-def as_number(x: Array, label: str) -> Array:
+def as_number(x: Array, label: str, is_counter: bool = False) -> Array:
     """Return a number that was written in Python as a known value whose dtype yields to others."""
     trace = Trace()
     key = pin(x.key, trace)
-    key.identity = WeakName(label, trace.id.serial)
+    key.identity = WeakName(label, trace.id.serial, is_counter=is_counter)
+    trace.open = False
+    return Array(key, x.flow)
+
+
+def strong(x: Array) -> Array:
+    """Return the value of a number as one whose dtype does not yield, and any other as it is."""
+    if not is_weak(x):
+        return x
+    trace = Trace()
+    key = pin(x.key, trace)
     trace.open = False
     return Array(key, x.flow)
 
