@@ -263,10 +263,14 @@ def _check_operands(operation: object, handles: Sequence[object]) -> None:
         raise at_user_line(TypeError(f"bind: need {need}, not {operation!r:.60}"))
     for handle in handles:
         if not isinstance(handle, Handle):
+            hint = "make an Array of it: `tenferro.asarray(x)`"
+            if isinstance(handle, (int, float, complex)):
+                hint = "in a rule, `2 * x` takes a number, and a function takes a handle:\n"
+                hint += "             `tenferro.primitives.full_like(x, 2)`"
             raise at_user_line(
                 TypeError(
                     f"{operation.name}: a primitive takes handles, not {type(handle).__name__}\n"
-                    "  hint       make an Array of it: `tenferro.asarray(x)`"
+                    f"  hint       {hint}"
                 )
             )
 

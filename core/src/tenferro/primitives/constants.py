@@ -2,8 +2,7 @@
 
 They have no inputs, so no derivative flows through them, and a backend may evaluate them once.
 A constant is a full array of one Python scalar; scalars in derivative rules become constants of
-the other operand's shape and dtype. ``zeros_like`` and ``full_like`` serve the rules of the other
-families. Read next: ``arithmetic.py``.
+the other operand's shape and dtype. Read next: ``arithmetic.py``.
 """
 
 from __future__ import annotations
@@ -19,7 +18,9 @@ from tenferro.primitives._dtype import DType
 from tenferro.primitives._handle import Handle, Scalar
 from tenferro.primitives._primitive import Mixed, bind
 
-__all__ = ["Constant", "Iota", "Table", "constant", "full", "iota", "table"]
+__all__ = [
+    "Constant", "Iota", "Table", "constant", "full", "full_like", "iota", "table", "zeros_like",
+]  # fmt: skip
 
 
 class Constant(Mixed):
@@ -203,10 +204,24 @@ def full(shape: Shape, value: Scalar, dtype: object) -> Handle:
 
 
 def full_like(x: Handle | Aval, value: Scalar) -> Handle:
-    """Return a constant of the shape and dtype of ``x``; its values are not read."""
+    """Return a constant of the shape and dtype of ``x``; its values are not read.
+
+    x: [*s]   →   y: [*s]
+
+    >>> from tenferro.primitives import full_like, variable
+    >>> full_like(variable("x", (2,), "f64"), 0.5).aval
+    f64[2]
+    """
     return constant(value, x.dtype, x.shape)
 
 
 def zeros_like(x: Handle | Aval) -> Handle:
-    """Return zeros of the shape and dtype of ``x``. ``x - x`` would be nan where x is inf."""
+    """Return zeros of the shape and dtype of ``x``. ``x - x`` would be nan where x is inf.
+
+    x: [*s]   →   y: [*s]
+
+    >>> from tenferro.primitives import variable, zeros_like
+    >>> zeros_like(variable("x", (2,), "f64")).aval
+    f64[2]
+    """
     return full_like(x, 0)

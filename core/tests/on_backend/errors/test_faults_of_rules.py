@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tenferro as tn
-from tenferro.primitives import Elementwise, Sin, bind, bind_all, variable
+from tenferro.primitives import Elementwise, Sin, bind, bind_all, clamp, full_like, variable
 
 
 class WithoutShape(Elementwise):
@@ -17,6 +17,14 @@ class WithoutShape(Elementwise):
 def test_a_primitive_takes_handles(binder):
     with pytest.raises(tn.ArgumentTypeError, match=r"sin: a primitive takes handles, not ndarray"):
         binder(Sin(), np.ones(3))
+
+
+def test_a_number_in_a_function_of_primitives_has_a_cure():
+    """clamp(0, x, 1) in a rule"""
+    x = variable("x", (3,), "float64")
+    with pytest.raises(tn.ArgumentTypeError, match=r"full_like\(x, 2\)"):
+        clamp(0.0, x, 1.0)
+    assert clamp(full_like(x, 0.0), x, full_like(x, 1.0)).aval is x.aval
 
 
 @pytest.mark.parametrize("operation", [5, Sin, None])

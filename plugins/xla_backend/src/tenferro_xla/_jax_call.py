@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import jax
 from jax import numpy as jnp
 
-from tenferro.primitives import Aval, Handle, Mixed, bind_all
-from tenferro.primitives.constants import zeros_like
+from tenferro.primitives import Aval, Handle, Mixed, bind_all, zeros_like
 from tenferro.tidu import FlowInput, Residual, RuleBuilder, Value, emit
 from tenferro_xla._jax import shape_dtype
 
