@@ -1,5 +1,6 @@
 """The toy vocabulary of this folder, importable as ``toy_graphs`` in every import mode."""
 
+import gc
 import sys
 from pathlib import Path
 
@@ -15,3 +16,12 @@ def impatient_threads():
     sys.setswitchinterval(1e-6)
     yield
     sys.setswitchinterval(before)
+
+
+@pytest.fixture
+def freed_by_references_alone():
+    """Free what earlier tests left in cycles; then only a lost reference frees a key."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()

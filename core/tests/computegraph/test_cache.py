@@ -134,7 +134,7 @@ def test_a_waiting_thread_makes_what_another_failed_to_make(impatient_threads):
 
 
 def test_different_keys_are_made_at_the_same_time():
-    cache, barrier = ProgramCache(), threading.Barrier(6, timeout=10)
+    cache, barrier = ProgramCache(), threading.Barrier(6, timeout=60)
     made = six_threads(lambda i: cache.get_or_make(i, lambda: barrier.wait() >= 0))
     assert made == [True] * 6
 

@@ -23,7 +23,7 @@ SECONDS = 60  # then a child that waits for ever is killed
 def holds_in_child(statement):
     """Whether a statement is true in a forked child."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # forks beside threads are the subject
+        warnings.simplefilter("ignore")  # forks beside threads are the subject
         child = os.fork()
     if child == 0:
         signal.alarm(SECONDS)

@@ -190,17 +190,15 @@ def test_leaves_outside_the_table_are_unique():
     assert new_leaf("x", "f64") is not input_key("x", "f64")
 
 
+@pytest.mark.usefixtures("freed_by_references_alone")
 def test_keys_go_with_their_last_holder():
-    gc.disable()  # no cycle keeps them: the collector is not needed
-    try:
-        x = input_key("only here")
-        alive = [weakref.ref(key) for key in (x, exp(x), *dup(mul(x, x)))]
-        del x
-        assert [ref() for ref in alive] == [None] * 4
-    finally:
-        gc.enable()
+    x = input_key("only here")
+    alive = [weakref.ref(key) for key in (x, exp(x), *dup(mul(x, x)))]
+    del x
+    assert [ref() for ref in alive] == [None] * 4
 
 
+@pytest.mark.usefixtures("freed_by_references_alone")
 def test_a_value_holds_its_history_and_nothing_holds_a_value():
     before = table_size()
     top = chain(input_key("history"), 1000)
@@ -219,6 +217,7 @@ def build_and_drop(times):
     return tracemalloc.get_traced_memory()[0]
 
 
+@pytest.mark.usefixtures("freed_by_references_alone")
 def test_a_loop_that_builds_and_drops_graphs_does_not_grow():
     before = table_size()
     tracemalloc.start()
@@ -256,6 +255,7 @@ def test_threads_agree_on_one_key(impatient_threads):
     assert all(len(set(same)) == 1 for same in zip(*made, strict=True))
 
 
+@pytest.mark.usefixtures("freed_by_references_alone")
 def test_threads_that_build_and_drop_the_same_values_leave_nothing(impatient_threads):
     def work(_):
         return [exp(neg(input_key(i % 7))) is exp(neg(input_key(i % 7))) for i in range(2000)]
@@ -273,6 +273,7 @@ def shifted(x, count):
     return [derive_one(Shift(i), (x,)) for i in range(count)]
 
 
+@pytest.mark.usefixtures("freed_by_references_alone")
 @pytest.mark.parametrize("count", [1, 2, 8, 9, 10, 500])
 def test_a_value_with_many_users_finds_each_again(count):
     before = table_size()
@@ -290,6 +291,7 @@ def test_a_value_with_many_users_finds_each_again(count):
     assert shifted(x, count) == shifted(x, count)
 
 
+@pytest.mark.usefixtures("freed_by_references_alone")
 def test_a_value_keeps_nothing_of_users_that_are_gone():
     x = input_key("used again and again")
     tracemalloc.start()
@@ -316,6 +318,7 @@ def test_threads_agree_on_the_first_users_of_values(impatient_threads):
     assert all(len(set(same)) == 1 for same in zip(*made, strict=True))
 
 
+@pytest.mark.usefixtures("freed_by_references_alone")
 def test_a_retired_key_is_a_leaf_and_drops_its_history():
     before = table_size()
     x = input_key("retire me", "f64")

@@ -33,7 +33,7 @@ def compile_programs(first: int, stop: threading.Event) -> None:
 def child_answers() -> bool:
     """Fork a child that computes a gradient; whether it is right and the collector runs."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # forks beside threads are the subject
+        warnings.simplefilter("ignore")  # forks beside threads are the subject
         child = os.fork()
     if child == 0:
         signal.alarm(60)

@@ -4,25 +4,24 @@ Time limits end a hang and decide nothing else.
 """
 
 import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
+
+import jax
+import pytest
+from ports import free_port
+
+import tenferro as tn
+from tenferro_xla import _processes
 
 WORKER = Path(__file__).parent / "in_processes" / "worker.py"
 SECONDS = 300
 
 
-def free_address():
-    """An address at which nothing listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{probe.getsockname()[1]}"
-
-
 def run(scenario, processes, folder):
     """(exit code, what it printed, what it complained of) of each process."""
-    address = free_address()
+    address = f"127.0.0.1:{free_port()}"
     started = [
         subprocess.Popen(
             [sys.executable, WORKER, scenario, address, str(processes), str(process), folder],
@@ -97,3 +96,20 @@ def test_an_exception_in_one_process_ends_all_of_them(tmp_path):
 
 def test_meshes_of_some_processes_are_refused(tmp_path):
     assert finished("unfit", 2, tmp_path) == ["refused"] * 2
+
+
+def test_the_runtime_leaves_the_others_the_time_to_save(monkeypatch):
+    """JAX's signs of life come at half of its patience: it ends the others after that or later"""
+    given = []
+
+    def initialize(*args, heartbeat_timeout_seconds, **settings):
+        given.append(heartbeat_timeout_seconds)
+        raise RuntimeError("this is enough")
+
+    monkeypatch.setattr(_processes, "meet", lambda *args: None)
+    monkeypatch.setattr(_processes, "start_service", lambda *args: given.append(args[2]))
+    monkeypatch.setattr(jax.distributed, "initialize", initialize)
+    settings = {"start_seconds": 1, "heartbeat_seconds": 20, "wait_seconds": 1}
+    with pytest.raises(tn.ProcessError, match="this is enough"):
+        _processes.XlaProcesses().connect("127.0.0.1:1", 2, 0, **settings)
+    assert [seconds / 2 for seconds in given] == [20, 20]

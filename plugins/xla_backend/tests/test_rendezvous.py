@@ -4,17 +4,13 @@ import socket
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from ports import free_port
 
 import tenferro as tn
+from tenferro_xla import _rendezvous
 from tenferro_xla._rendezvous import meet
 
 ENOUGH, SHORT = 60.0, 0.5  # seconds
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def errors_of(calls):
@@ -38,7 +34,6 @@ def test_all_that_come_go_on(order):
 
 
 WRONG = {
-    "one is missing": ([(0, 3, SHORT), (1, 3, SHORT)], "process 2 of 3 has not come"),
     "two have one number": ([(0, 3, ENOUGH), (1, 3, ENOUGH), (1, 3, ENOUGH)], "have the number 1"),
     "they disagree": ([(0, 2, ENOUGH), (1, 3, ENOUGH)], "process 1 is one of 3, and process 0"),
     "process 0 is missing": ([(1, 2, SHORT)], "process 0 does not answer"),
@@ -52,12 +47,29 @@ def test_all_learn_what_is_wrong(name):
     assert [fact in str(error) for error in errors] == [True] * len(calls), errors
 
 
+def test_those_that_came_learn_which_one_is_missing(monkeypatch):
+    """The time ends when process 0 has heard process 1, however long that takes"""
+    seconds, receive = [0.0], _rendezvous._receive
+
+    def receive_and_end_the_time(*args):
+        said = receive(*args)
+        if said and "process" in said:
+            seconds[0] = 2 * ENOUGH
+        return said
+
+    monkeypatch.setattr(_rendezvous, "monotonic", lambda: seconds[0])
+    monkeypatch.setattr(_rendezvous, "_receive", receive_and_end_the_time)
+    errors = errors_of([(0, 3, ENOUGH), (1, 3, ENOUGH)])
+    assert ["process 2 of 3 has not come" in str(error) for error in errors] == [True] * 2, errors
+    assert errors[0].processes == (2,)
+
+
 def test_a_missing_process_is_named():
     assert [error.processes for error in errors_of([(0, 2, SHORT)])] == [(1,)]
 
 
 def test_a_second_process_0_is_refused_at_once():
-    with socket.create_server(("", free_port())) as other:
+    with socket.create_server(("", 0)) as other:
         with pytest.raises(tn.ProcessError, match="is taken here"):
             meet(f"127.0.0.1:{other.getsockname()[1]}", 2, 0, ENOUGH)
 

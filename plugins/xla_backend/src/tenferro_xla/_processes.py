@@ -21,6 +21,9 @@ from tenferro_xla._watch import begin_watch
 
 _BIND_ADDRESS = "JAX_COORDINATOR_BIND_ADDRESS"
 _NOWHERE = "127.0.0.1:0"  # where JAX's own service runs unused, at a port that the system chooses
+#: JAX's patience, in `heartbeat_seconds`. Its processes give a sign of life twice in that time, and
+#: one may die just before the next, so that the others are ended after half of it or later.
+_RUNTIME_HEARTBEATS = 2
 _service: Service | None = None  # of process 0; each ``XlaProcesses`` is of one call
 
 
@@ -47,11 +50,12 @@ class XlaProcesses(Processes):
         is_stated = None not in (address, count, index)
         if is_stated:
             meet(address, count, index, start_seconds)
+        runtime_seconds = _RUNTIME_HEARTBEATS * heartbeat_seconds
         settings = {"cluster_detection_method": "deactivate"} if is_stated else {}
         if is_stated and index == 0 and _BIND_ADDRESS not in os.environ:
             assert address is not None
             assert count is not None
-            _service = start_service(address, count, heartbeat_seconds, start_seconds)
+            _service = start_service(address, count, runtime_seconds, start_seconds)
             if _service is not None:
                 settings["coordinator_bind_address"] = _NOWHERE
         try:
@@ -61,7 +65,7 @@ class XlaProcesses(Processes):
                     count,
                     index,
                     initialization_timeout=start_seconds,
-                    heartbeat_timeout_seconds=heartbeat_seconds,
+                    heartbeat_timeout_seconds=runtime_seconds,
                     **settings,  # type: ignore[arg-type]
                 )
         except (RuntimeError, ValueError, TypeError) as error:

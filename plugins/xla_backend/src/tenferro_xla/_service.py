@@ -3,7 +3,8 @@
 JAX runs this service in process 0, so that with that process all others end at once, without an
 exception. In one of its own the service outlives process 0: the others learn of that death as of
 any other, and have as long to save what they have. The file is also the script that runs the
-service: ``_service.py ADDRESS PROCESSES HEARTBEAT_SECONDS``. Read next: ``_watch.py``.
+service: ``_service.py ADDRESS PROCESSES RUNTIME_SECONDS``, where the last number is how long JAX
+waits for a sign of life. Read next: ``_watch.py``.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from time import sleep
 
 _READY, _IN_ORDER = "ready", "in order"
 _SECONDS_AFTER_ORDER = 2.0  # for the last answers, after all have left
-_HEARTBEATS_AFTER_DEATH = 2  # time for the others to notice the death of process 0, and to save
 
 
 class Service:
@@ -35,9 +35,7 @@ class Service:
             return  # it has ended
 
 
-def start_service(
-    address: str, count: int, heartbeat_seconds: int, seconds: float
-) -> Service | None:
+def start_service(address: str, count: int, runtime_seconds: int, seconds: float) -> Service | None:
     """Start the service at the port of an address; None if it does not run within the seconds.
 
     It has a session of its own, so that a signal for the group of process 0 spares it, and writes
@@ -47,7 +45,7 @@ def start_service(
         return None
     port = address.rpartition(":")[2]
     process = subprocess.Popen(
-        [sys.executable, "-P", __file__, f"[::]:{port}", str(count), str(heartbeat_seconds)],
+        [sys.executable, "-P", __file__, f"[::]:{port}", str(count), str(runtime_seconds)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -68,13 +66,13 @@ def start_service(
     return None
 
 
-def _serve(address: str, count: int, heartbeat_seconds: int) -> None:
+def _serve(address: str, count: int, runtime_seconds: int) -> None:
     """Run the service until process 0 has ended, and the others have had time to leave."""
     service = import_module("jaxlib._jax").get_distributed_runtime_service(
-        address, count, heartbeat_timeout=heartbeat_seconds
+        address, count, heartbeat_timeout=runtime_seconds
     )
     print(_READY, flush=True)
-    left = float(_HEARTBEATS_AFTER_DEATH * heartbeat_seconds)
+    left = float(runtime_seconds)  # for the others to notice the death of process 0, and to save
     for line in sys.stdin:  # ends with the process at the other end
         if line.strip() == _IN_ORDER:
             left = _SECONDS_AFTER_ORDER

@@ -1,13 +1,13 @@
 """A watch over the other processes, so that one that dies gives a Python exception.
 
 What a collective operation waits for never comes when a process is dead. JAX's own service then
-ends the others, without an exception, ``heartbeat_seconds`` after the last sign of life. So each
+ends the others, without an exception, between one and two ``heartbeat_seconds`` later. So each
 process writes a sign of life of its own more often, a thread reads those of the others, and a
-process that waits for results looks whether all are alive: it raises after half of that time, and
-has the other half to save what it has. A process that ends with an exception, or in order, says so
-itself, and the others learn it at once. Where a cluster's system started the processes, JAX's
-service runs in process 0, and the runtime ends the others at once with that one; else see
-``_service.py``. Read next: ``_exchange.py``.
+process that waits for results looks whether all are alive: it raises after half of
+``heartbeat_seconds``, and has the other half, or more, to save what it has. A process that ends
+with an exception, or in order, says so itself, and the others learn it at once. Where a cluster's
+system started the processes, JAX's service runs in process 0, and the runtime ends the others at
+once with that one; else see ``_service.py``. Read next: ``_exchange.py``.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def _died(dead: tuple[int, ...], patience: float) -> ProcessError:
         f"xla: {_named(dead)} died or left;"
         f" what process {process_index()} waits for will not come\n"
         f"  because    no sign of life came for {patience:g} seconds\n"
-        f"  next       the runtime ends this process within about {patience:g} seconds\n"
+        f"  next       the runtime ends this process, after about {patience:g} seconds or later\n"
         "  hint       save now what this process has, without the others, and start again from"
         " the last checkpoint",
         backend="xla",
