@@ -11,7 +11,12 @@ from importlib import import_module
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING
 
+from tenferro._runtime import CollectorPaused as _CollectorPaused
 from tenferro._runtime import later as _later
+
+with _CollectorPaused():  # modules leave no garbage
+    import_module("tenferro.arrays")
+
 from tenferro.arrays import (
     Array,
     CapturedAssignmentError,

@@ -10,7 +10,7 @@ import pytest
 
 from tenferro import primitives as tp
 from tenferro.backend import LoweringTable
-from tenferro.backend.base import Interpreter
+from tenferro.backend.interpreter import Interpreter
 from tenferro.backend.records import BackendConfig
 from tenferro.computegraph import KeyView, compile_program, materialize_merge
 from tenferro_cupy import plugin

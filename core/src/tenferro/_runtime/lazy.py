@@ -17,6 +17,8 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from tenferro._runtime.collector import CollectorPaused
+
 
 def later(
     package: str,
@@ -36,7 +38,8 @@ def later(
         if file is None:
             found = otherwise(name)
         else:
-            found = getattr(import_module(f"{package}.{file}"), name)
+            with CollectorPaused():
+                found = getattr(import_module(f"{package}.{file}"), name)
         if found is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         found = publish(name, found)

@@ -15,7 +15,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, TypeVar
 
-from tenferro._runtime.records import NamedTuple
+from tenferro._runtime import CollectorPaused, NamedTuple
 from tenferro.arrays.families import FAMILIES
 
 
@@ -53,7 +53,8 @@ class Functions(dict[str, Callable[..., Any]]):
 
 
 def _load(family: str) -> ModuleType:
-    return import_module(f"tenferro.arrays.functions.{family}")
+    with CollectorPaused():
+        return import_module(f"tenferro.arrays.functions.{family}")
 
 
 def _execute_again(module: ModuleType) -> None:

@@ -43,9 +43,10 @@ from tenferro.backend.select import select_backend, set_default, use
 
 if TYPE_CHECKING:
     from tenferro.backend.algebra import AlgebraBackend, OperandAlgebra, lowerings_of
-    from tenferro.backend.base import Backend, Executable, Interpreter
+    from tenferro.backend.base import Backend, Executable
     from tenferro.backend.discovery.host import PluginHost
     from tenferro.backend.exporting import ExportedProgram, Exporter
+    from tenferro.backend.interpreter import Interpreter
     from tenferro.backend.lowering import Lowering, Lowerings, LoweringTable
     from tenferro.backend.records import (
         BackendConfig,
@@ -66,9 +67,10 @@ else:
         __name__,
         {
             "algebra": "AlgebraBackend OperandAlgebra lowerings_of",
-            "base": "Backend Executable Interpreter",
+            "base": "Backend Executable",
             "discovery.host": "PluginHost",
             "exporting": "ExportedProgram Exporter",
+            "interpreter": "Interpreter",
             "lowering": "Lowering LoweringTable Lowerings",
             "records": (
                 "BackendConfig BackendInfo Gap GraphPass LoweringReport PluginManifest "

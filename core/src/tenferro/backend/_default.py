@@ -10,7 +10,7 @@ from importlib import import_module
 from threading import RLock
 from typing import TYPE_CHECKING
 
-from tenferro._runtime import after_fork_in_child
+from tenferro._runtime import CollectorPaused, after_fork_in_child
 
 if TYPE_CHECKING:
     from tenferro.backend.discovery.host import PluginHost
@@ -43,7 +43,8 @@ def _make() -> PluginHost:
     global _host
     with _lock:
         if _host is None:
-            made: PluginHost = import_module("tenferro.backend.discovery.host").PluginHost()
+            with CollectorPaused():
+                made: PluginHost = import_module("tenferro.backend.discovery.host").PluginHost()
             _host = made
         return _host
 

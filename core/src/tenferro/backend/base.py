@@ -1,8 +1,8 @@
-"""Abstract classes of a backend, and the interpreter that every backend inherits.
+"""Abstract classes of a backend and of the programs that it has compiled.
 
 A backend says how its operands are made, read and recognized, and has a table of lowerings. That
-is enough: ``compile`` then interprets programs, one call of a lowering per instruction. A backend
-that can do better overrides ``compile``. Read next: ``algebra.py``, the smallest backend.
+is enough: ``compile`` then interprets programs (``interpreter.py``). A backend that can do better
+overrides ``compile``. Read next: ``algebra.py``, the smallest backend.
 """
 
 from __future__ import annotations
@@ -13,18 +13,16 @@ from importlib import import_module
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tenferro._runtime.records import NamedTuple
 from tenferro.backend._errors import UnsupportedError
 from tenferro.backend._snapshots import copied
-from tenferro.backend.lowering import Implementation, LoweringTable, check_result_count, key_of
+from tenferro.backend.lowering import Implementation, LoweringTable
 from tenferro.backend.records import BackendConfig, BackendInfo
-from tenferro.backend.timings import Timing, Timings, timing_of
-from tenferro.computegraph import CompiledProgram, Operation, check_operand_count
+from tenferro.computegraph import CompiledProgram, Operation
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._source import source_text
 
 if TYPE_CHECKING:
     from tenferro.backend.sharding import ShardedArrays
+    from tenferro.backend.timings import Timings
 
 Options = Mapping[str, object]
 _SHARDING = ("mesh", "in_shardings", "out_shardings")
@@ -85,6 +83,8 @@ class Executable(ABC):
 
     def profile(self, *operands: Any) -> Timings:
         """Run once and say how long it took: per equation where the backend can tell."""
+        from tenferro.backend.timings import Timing, Timings  # noqa: PLC0415 - few are profiled
+
         start = perf_counter()
         self(*operands)
         return Timings((Timing("whole program", perf_counter() - start),))
@@ -218,7 +218,9 @@ class Backend(ABC):
         """
         self.check_options(options)
         self.check_dtypes(program.avals)
-        return Interpreter(self, self.lowerings.close(program))
+        interpreter = import_module("tenferro.backend.interpreter").Interpreter
+        made: Executable = interpreter(self, self.lowerings.close(program))
+        return made
 
     def check_dtypes(self, avals: Iterable[Aval]) -> None:
         """Raise UnsupportedError if one of these values has a dtype that ``info`` does not list."""
@@ -276,102 +278,3 @@ class Backend(ABC):
     def __repr__(self) -> str:
         device = f" on {self.config.device}" if self.config.device else ""
         return f"<{type(self).__name__} {self.name!r}{device}>"
-
-
-class _Step(NamedTuple):
-    function: Implementation
-    operation: Operation
-    inputs: tuple[int, ...]
-    outputs: tuple[int, ...]
-    frees: tuple[int, ...]
-
-
-class Interpreter(Executable):
-    """Runs a closed program by calling one lowering per instruction; literals run once, here."""
-
-    def __init__(self, backend: Backend, program: CompiledProgram) -> None:
-        self.backend = backend
-        self.program = program
-        self._steps: list[_Step] = []
-        self._positions: list[int] = []
-        self._slots: list[Any] = [None] * program.slot_count
-        for position, (operation, inputs, outputs, frees, *_) in enumerate(program.instructions):
-            function = backend.lowerings.lookup(operation, self._avals(inputs))
-            step = _Step(function, operation, inputs, outputs, frees)
-            if operation.literal and not inputs:
-                self._run(self._slots, step._replace(frees=()), position)
-            else:
-                self._steps.append(step)
-                self._positions.append(position)
-
-    def _avals(self, slots: Sequence[int]) -> tuple[Any, ...]:
-        return tuple([self.program.avals[i] for i in slots])
-
-    def __call__(self, *operands: Any) -> tuple[Any, ...]:
-        """Run the instructions in order, freeing each value after its last use."""
-        slots = self._begin(operands)
-        for step, position in zip(self._steps, self._positions, strict=True):
-            self._run(slots, step, position)
-        return self.backend.detach([slots[i] for i in self.program.outputs], operands)
-
-    def _begin(self, operands: Sequence[Any]) -> list[Any]:
-        check_operand_count(self.program, operands)
-        slots = self._slots.copy()
-        slots[: len(operands)] = operands
-        return slots
-
-    def _run(self, slots: list[Any], step: _Step, position: int) -> None:
-        function, operation, inputs, outputs, frees = step
-        try:
-            result = function(operation, *[slots[i] for i in inputs])
-            if len(outputs) == 1:
-                slots[outputs[0]] = result
-            else:
-                self._store(slots, step, result)
-        except Exception as error:
-            self._annotate(error, position)
-            raise
-        for slot in frees:
-            slots[slot] = None
-
-    def _store(self, slots: list[Any], step: _Step, results: Any) -> None:
-        provider = self._provider(step.operation, step.inputs)
-        check_result_count(step.operation, results, self.backend.name, provider)
-        for slot, result in zip(step.outputs, results, strict=True):
-            slots[slot] = result
-
-    def _provider(self, operation: Operation, inputs: Sequence[int]) -> str:
-        return self.backend.lowerings.provider_of(operation, self._avals(inputs))
-
-    def _annotate(self, error: Exception, position: int) -> None:
-        """Say which equation failed, who wrote its lowering, and which line recorded it."""
-        operation, inputs, _, _, _, source = self.program.instructions[position]
-        operands = "  ".join(f"%{i}: {self.program.avals[i]}" for i in inputs)
-        error.add_note(f"  equation   {self.program.equation(position)}    {operands}".rstrip())
-        provider = self._provider(operation, inputs) or self.backend.provider or "unknown"
-        error.add_note(f"  lowering   {key_of(operation)} on {self.backend.name}, by {provider}")
-        line = source_text(source)
-        if line is not None:
-            error.add_note(f"  from       {line}")
-        if hasattr(operation, "bodies"):  # a loop or branch, whose body has lines of its own
-            error.add_note("  hint       `with tn.debug.unrolled():` shows the line and the step")
-
-    def explain(self) -> str:
-        """Return the program as text, each line with the provider of its lowering."""
-        lines = [f"{self.backend.name}: interpreted, one call per line"]
-        for position, instruction in enumerate(self.program.instructions):
-            provider = self._provider(instruction.operation, instruction.inputs) or "host callback"
-            lines.append(f"  {self.program.equation(position):<60} # {provider}")
-        outputs = ", ".join(f"%{i}" for i in self.program.outputs)
-        return "\n".join([*lines, f"  return {outputs}"])
-
-    def profile(self, *operands: Any) -> Timings:
-        """Run once and time every equation."""
-        slots = self._begin(operands)
-        rows = []
-        for step, position in zip(self._steps, self._positions, strict=True):
-            start = perf_counter()
-            self._run(slots, step, position)
-            self.backend.synchronize()
-            rows.append(timing_of(self.program, (position,), perf_counter() - start))
-        return Timings(rows)

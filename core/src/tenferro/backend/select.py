@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tenferro._runtime.records import NamedTuple
+from tenferro._runtime import CollectorPaused, NamedTuple
 from tenferro.backend._default import host
 from tenferro.backend._errors import MixedBackendsError, NoBackendError
 from tenferro.primitives._boundary import at_user_line, bounded
@@ -146,10 +146,11 @@ def select_backend(explicit: str | Backend | None = None, operands: Iterable[Any
     given = tuple(operands)
     found = recall(explicit, frozenset(map(type, given)))
     if found is None:
-        plugins = host()
-        kinds = kinds_of(given)
-        choice = choose(explicit, [k for k in dict.fromkeys(map(type, given)) if k in kinds])
-        made = _made(plugins, choice)
+        with CollectorPaused():  # plugins load
+            plugins = host()
+            kinds = kinds_of(given)
+            choice = choose(explicit, [k for k in dict.fromkeys(map(type, given)) if k in kinds])
+            made = _made(plugins, choice)
         _remember(plugins, explicit, kinds, made)
         found = _inspected(made)
     return found

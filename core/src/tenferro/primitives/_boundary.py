@@ -39,7 +39,6 @@ from tenferro.primitives._errors import (
     InternalError,
     RefusalError,
 )
-from tenferro.primitives._faults import is_a_bug, place
 from tenferro.primitives._source import caller, source_text
 from tenferro.primitives._tracebacks import full_traceback, shorten
 
@@ -128,7 +127,7 @@ def _of_tenferro(error: Exception, name: str, whole: TracebackType | None) -> An
         return error
     below = whole.tb_next if whole is not None else None
     found: Exception | None
-    if whole is not None and is_a_bug(error, below, whole.tb_frame):
+    if whole is not None and _faults().is_a_bug(error, below, whole.tb_frame):
         found = _bug(error, name, below)
     else:
         found = _typed(error, name, call=below is None)
@@ -270,12 +269,17 @@ def _explain(error: Exception) -> None:
             error.add_note(hint)
 
 
+def _faults() -> Any:
+    """Import what attributes an error; nothing there runs before one is raised."""
+    return import_module("tenferro.primitives._faults")
+
+
 # ---- names and classes ---------------------------------------------------------------------------
 
 
 def _bug(error: Exception, name: str, traceback: TracebackType | None) -> InternalError:
     """Make the error that reports a bug of ours."""
-    said, (package, where) = f"{type(error).__name__}: {error}", place(traceback)
+    said, (package, where) = f"{type(error).__name__}: {error}", _faults().place(traceback)
     return InternalError(
         f"{name}: an error inside {package} that none of the arguments explains\n"
         f"  got        {said}\n"

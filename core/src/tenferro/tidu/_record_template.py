@@ -24,16 +24,18 @@ from tenferro.computegraph import (
 )
 from tenferro.tidu._emit import RuleBuilder, alone
 from tenferro.tidu._linear_space import LinearSpace
-from tenferro.tidu._template import SAME, RecordedEquation, Template, Watched
+from tenferro.tidu._template import (
+    SAME,
+    RecordedEquation,
+    Template,
+    Watched,
+    is_fixed,
+    one_aval,
+)
 from tenferro.tidu._value import FlowInput, Residual, Sweep, Value
 
 _MUST_BE_NONE = object()  # the aval of a result that a rule must not return
 _NOTHING = 0  # place of a result that does not exist; `None` is the first of the values
-
-
-def is_fixed(operation: Any) -> bool:
-    """Return False for an operation that may hold objects of the user, which no cache may keep."""
-    return bool(getattr(operation, "fixed_rules", False))
 
 
 def template_of_jvp(
@@ -95,15 +97,6 @@ def template_of_sum(space: LinearSpace, transposed: bool, aval: Any) -> Template
     same = _same_aval(space, [x.key])
     found = _traced(sweep, [x, y], [aval], same, lambda rule: [space.add(x, y)])
     return None if found is None or not found.steps else found
-
-
-def one_aval(inputs: Sequence[ValueKey]) -> Any:
-    """Return the aval of all inputs; ``None`` if they differ."""
-    aval = inputs[0].aval
-    for key in inputs:
-        if key.aval is not aval:
-            return None
-    return aval
 
 
 def _same_aval(operation: Any, inputs: Sequence[ValueKey]) -> Any:

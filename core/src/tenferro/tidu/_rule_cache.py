@@ -12,6 +12,7 @@ derivative of a graph does not depend on this file: skip it at first.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from operator import attrgetter
 from typing import Any
 
@@ -20,14 +21,7 @@ from tenferro.tidu._apply_rules import CalledRules, Flowing, Primals
 from tenferro.tidu._context import EMPTY_CONTEXT
 from tenferro.tidu._emit import RuleBuilder, sum_of
 from tenferro.tidu._linear_space import LinearSpace
-from tenferro.tidu._record_template import (
-    is_fixed,
-    one_aval,
-    template_of_jvp,
-    template_of_sum,
-    template_of_transpose,
-)
-from tenferro.tidu._template import Template, replay
+from tenferro.tidu._template import Template, is_fixed, one_aval, replay
 from tenferro.tidu._value import Mask, Value
 
 _aval_of = attrgetter("aval")
@@ -131,7 +125,8 @@ class RuleCache(CalledRules):
         if isinstance(template, int):
             template = self._counted(self._jvps, entry, template, is_fixed(operation))
             if template is _WANTED:
-                template = template_of_jvp(operation, self.sweep.space, inputs, outputs, tangents)
+                record = _recording().template_of_jvp
+                template = record(operation, self.sweep.space, inputs, outputs, tangents)
                 self._templates.keep(self._jvps, entry, template)
         if template is None:
             return super().jvp(operation, inputs, outputs, tangents)
@@ -151,9 +146,8 @@ class RuleCache(CalledRules):
         if isinstance(template, int):
             template = self._counted(self._transposes, entry, template, is_fixed(operation))
             if template is _WANTED:
-                template = template_of_transpose(
-                    operation, self.sweep.space, inputs, active, cotangents
-                )
+                record = _recording().template_of_transpose
+                template = record(operation, self.sweep.space, inputs, active, cotangents)
                 self._templates.keep(self._transposes, entry, template)
         if template is None:
             return super().transpose(operation, inputs, active, cotangents)
@@ -171,7 +165,7 @@ class RuleCache(CalledRules):
         if isinstance(template, int):
             template = self._counted(self._sums, entry, template, is_kept=True)
             if template is _WANTED:
-                template = template_of_sum(sweep.space, sweep.transposed, x.aval)
+                template = _recording().template_of_sum(sweep.space, sweep.transposed, x.aval)
                 self._templates.keep(self._sums, entry, template)
         if template is None:
             return sweep.space.add(self._value(x, self._flow), self._value(y, self._flow)).key
@@ -180,6 +174,11 @@ class RuleCache(CalledRules):
     def add(self, terms: list[Flowing]) -> Flowing:
         """Return the sum of two or more contributions, as a balanced tree."""
         return sum_of(terms, self.sum, _depth_of)
+
+
+def _recording() -> Any:
+    """Import what records templates; the first gradients of most processes need none."""
+    return import_module("tenferro.tidu._record_template")
 
 
 def _seen_of(operation: Any, inputs: Sequence[ValueKey]) -> Iterable[Any]:

@@ -115,3 +115,17 @@ def _emitted(
     pairs = zip(keys, mask, strict=True)
     values = [cls(key, flow if active else NO_FLOW) for key, active in pairs]
     return [value.key for value in emit(operation, values, cls)]
+
+
+def is_fixed(operation: Any) -> bool:
+    """Return False for an operation that may hold objects of the user, which no cache may keep."""
+    return bool(getattr(operation, "fixed_rules", False))
+
+
+def one_aval(inputs: Sequence[ValueKey]) -> Any:
+    """Return the aval of all inputs; ``None`` if they differ."""
+    aval = inputs[0].aval
+    for key in inputs:
+        if key.aval is not aval:
+            return None
+    return aval

@@ -18,7 +18,6 @@ from tenferro.backend import LoweringError
 from tenferro.backend.base import Executable
 from tenferro.backend.extend import KeptProgram
 from tenferro.backend.lowering import key_of
-from tenferro.backend.timings import Timing, Timings, timing_of
 from tenferro.computegraph import CompiledProgram, OperandError, check_operand_count
 from tenferro.primitives import Aval
 from tenferro_numpy.execution.interpreter import RUNS_BEFORE_SOURCE, PlanInterpreter
@@ -28,6 +27,7 @@ from tenferro_numpy.ir.plan import Plan
 from tenferro_numpy.machine.fp_errors import restore, silence
 
 if TYPE_CHECKING:
+    from tenferro.backend.timings import Timing, Timings
     from tenferro_numpy.backend import NumpyBackend
     from tenferro_numpy.draft import Draft
     from tenferro_numpy.execution.codegen import Generated
@@ -231,6 +231,8 @@ class NumpyExecutable(Executable):
 
     def profile(self, *operands: Any) -> Timings:
         """Run once, interpreted, and time every line; donated inputs stay as they are."""
+        from tenferro.backend.timings import Timings, timing_of  # noqa: PLC0415 - few are profiled
+
         check_operand_count(self.program, operands)
         kept = {i: np.array(operands[i]) for i in self.plan.donated}
         operands = tuple([kept.get(i, x) for i, x in enumerate(operands)])

@@ -24,7 +24,6 @@ from tenferro.backend.discovery.loading import (
     library_is_missing,
     missing_library,
 )
-from tenferro.backend.discovery.refusals import broken
 from tenferro.backend.discovery.scan import STANDARD
 from tenferro.backend.discovery.store import PluginStore
 from tenferro.backend.exporting import Exporter
@@ -238,7 +237,8 @@ class PluginHost:
     def _break(self, name: str, error: BaseException) -> BackendError:
         record = self._store.break_plugin((BACKENDS, name), error)
         self._forget([name])
-        return broken(record)
+        refusal: BackendError = _refusals().broken(record)
+        return refusal
 
     def probe_error(self, name: str) -> BaseException | None:
         """Return the error that the last probe of a backend raised; None if it answered."""
@@ -305,7 +305,7 @@ class PluginHost:
                 raise self._break(name, error) from error
             record = self._store.record(name, BACKENDS)
             reason = failure_of("its create hook", error)
-            raise broken(_with_reason(record, reason)) from error
+            raise _refusals().broken(_with_reason(record, reason)) from error
         return backend
 
     def implementing(self, hook: str) -> list[str]:
@@ -453,3 +453,8 @@ def _with_reason(record: PluginRecord | None, reason: str) -> PluginRecord:
     if record is None:
         raise AssertionError("a plugin whose hook is called has a record")
     return frozen.replace(record, reason=reason, install_hint="")
+
+
+def _refusals() -> Any:
+    """Import the errors about plugins, which few processes raise."""
+    return import_module("tenferro.backend.discovery.refusals")

@@ -29,12 +29,6 @@ from tenferro.backend.discovery.loading import (
     first_line,
     library_is_missing,
 )
-from tenferro.backend.discovery.refusals import (
-    broken,
-    unknown_backend,
-    unknown_namespace,
-    unusable,
-)
 from tenferro.backend.discovery.scan import (
     STANDARD,
     Filters,
@@ -111,7 +105,7 @@ class PluginStore:
         """Raise UnknownBackendError unless an installed plugin claims a backend's name."""
         installed = self.names(BACKENDS)
         if name not in installed:
-            raise unknown_backend(name, installed, variable)
+            raise _refusals().unknown_backend(name, installed, variable)
 
     def record(self, name: str, group: str) -> PluginRecord | None:
         """Return the record that represents a name: the loaded one if there is one."""
@@ -233,7 +227,7 @@ class PluginStore:
         if changed.status != "broken":
             return None
         if self.is_strict:
-            raise broken(changed) from cause
+            raise _refusals().broken(changed) from cause
         return changed
 
     def _requirements(self, record: PluginRecord) -> tuple[str, ...]:
@@ -291,10 +285,11 @@ class PluginStore:
             raise at_user_line(TypeError(f"a {group} is named by a string, not {name!r:.60}"))
         record = self.record(name, group)
         if record is None and group == BACKENDS:
-            raise unknown_backend(name, self.names(group), variable)
+            raise _refusals().unknown_backend(name, self.names(group), variable)
         if record is None:
-            raise unknown_namespace(name, self.names(group))
-        raise unusable(record, self.rivals(name, group)) from self._errors.get((group, name))
+            raise _refusals().unknown_namespace(name, self.names(group))
+        cause = self._errors.get((group, name))
+        raise _refusals().unusable(record, self.rivals(name, group)) from cause
 
     # ---- late registration -----------------------------------------------------------------------
 
@@ -313,7 +308,7 @@ class PluginStore:
                 if isinstance(cause, BackendError):
                     raise cause from None
                 failed = replace(record, status=refusal.status, reason=refusal.reason)
-                raise unusable(failed, [failed]) from cause
+                raise _refusals().unusable(failed, [failed]) from cause
 
     def adopt_instead(self, module: Any) -> PluginRecord:
         """Load a module in place of the plugin of its name; on failure, put that one back."""
@@ -345,9 +340,9 @@ class PluginStore:
             if record is None:
                 known = self.names(group)
                 raise (
-                    unknown_backend(name, known, "")
+                    _refusals().unknown_backend(name, known, "")
                     if group == BACKENDS
-                    else unknown_namespace(name, known)
+                    else _refusals().unknown_namespace(name, known)
                 )
             self._drop((group, name))
             self._scanned()[:] = [f for f in self._scanned() if f.place != (group, name)]
@@ -403,3 +398,8 @@ def warn_once(record: PluginRecord) -> None:
         PluginWarning,
         stacklevel=2,
     )
+
+
+def _refusals() -> Any:
+    """Import the errors about plugins, which few processes raise."""
+    return import_module("tenferro.backend.discovery.refusals")

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from typing import Any, Literal, Protocol
 
 from tenferro.backend.lowering.checked import CheckedLowering, Describe
@@ -22,7 +23,6 @@ from tenferro.backend.lowering.promised import Promised
 from tenferro.backend.lowering.providers import dist_of, owned_by
 from tenferro.backend.lowering.record import Implementation, Lowering, load_target
 from tenferro.backend.lowering.signature import Dtypes, dtypes_of, key_of, version_of
-from tenferro.backend.lowering.splice import Splicer
 from tenferro.backend.records import Gap, GraphPass, LoweringReport
 from tenferro.computegraph import CompiledProgram, MaterializedGraph, Operation
 from tenferro.tidu import Primitive
@@ -288,8 +288,9 @@ class LoweringTable:
         """
         if self.observe is None and self._are_native(program):
             return program
-        splicer = Splicer(self._runs, self._decompose)
-        closed = splicer.splice(program)
+        splice = import_module("tenferro.backend.lowering.splice")  # few programs need it
+        splicer = splice.Splicer(self._runs, self._decompose)
+        closed: CompiledProgram = splicer.splice(program)
         if splicer.gaps:
             raise missing_lowerings(
                 self.backend, [self._gap(*gap) for gap in splicer.gaps], self._advice

@@ -8,6 +8,7 @@ rounds once in either case. Everything here is exact. Read next: ``broadcasts.py
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 from tenferro.computegraph import Operation
@@ -15,7 +16,6 @@ from tenferro.passes._facts import made_by
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import PassRules
 from tenferro.passes._shapes import merged_slice, placed, unit_axes_alone
-from tenferro.passes._transposed_slices import transposed_slices
 from tenferro.primitives._dtype import DType
 from tenferro.primitives.arithmetic import Add, Div, Mul, Sub
 from tenferro.primitives.structural import (
@@ -268,7 +268,8 @@ def _concatenate(rw: Rewriter, op: Concatenate, operands: _Operands) -> int | No
     makers = [type(rw.operations[x]) for x in parts]
     joined = _joined_slices(rw, axis, parts) if Slice in makers else parts
     if len(joined) == len(parts) > 1 and (Slice in makers or Reshape in makers):
-        joined = transposed_slices(rw, axis, parts)
+        found = import_module("tenferro.passes._transposed_slices")
+        joined = found.transposed_slices(rw, axis, parts)
     if len(joined) < len(parts):
         return rw.emit(op, *joined)
     if Concatenate not in makers:
