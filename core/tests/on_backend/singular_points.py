@@ -238,6 +238,11 @@ np.max(x) | x = [3, 1, 3] | [0.5, 0, 0.5] | | equal ones share
 np.min(x) | x = [-0.0, 0.0, 1] | [0.5, 0.5, 0] | | zeros are equal
 np.max(x) | x = [nan, 1, 2] | [1 / 3, 1 / 3, 1 / 3] | | the value is NaN, so all count
 np.nanmax(x) | x = [nan, 2, 2] | [0, 0.5, 0.5] | | NaN is left out
+np.max(x, where=x < 4, initial=3) | x = [3, 9, 3] | [0.25, 0, 0.25] | | `initial` has one half
+np.maximum.reduce(x, where=x < 4, initial=3) | x = [2, 9, 3] | [0, 0, 0.5] | | the mask takes it out
+np.maximum.accumulate(x)[2] | x = [3, 3, 3] | [1 / 3, 1 / 3, 1 / 3] | | equal ones share
+np.fmin.accumulate(x)[3] | x = [1, nan, 1, 1] | [1 / 3, 0, 1 / 3, 1 / 3] | | NaN is left out
+np.fmax.reduce(x) | x = [3, 1, 3, 3] | [1 / 3, 0, 1 / 3, 1 / 3] | | equal ones share
 np.ptp(x) | x = [2, 2, 2] | [0, 0, 0] | | the shares cancel
 np.prod(x) | x = [0, 2, 3] | [6, 0, 0] | | without a division
 np.prod(x) | x = [0, 0, 3] | [0, 0, 0] | | without a division

@@ -14,6 +14,7 @@ from numpy_rows import (
     row,
     rows,
 )
+from table_operands import refused
 
 
 def shape_and_dtype(x):
@@ -276,6 +277,7 @@ CALCULUS = [
         dtypes=REAL,
         grad="real",
     ),
+    *refused("interp", A, X(values=[-1, 0, 1]), X(3), period=0),
     row("i0", X(2, 3, low=-9, high=9), grad="real", dtypes=(*ORDERED, "complex64")),
     row("i0", X(values=[0.0, 30.0, 60.0, 80.0]), dtypes=REAL),
     row("unwrap", X(9, low=-9, high=9), grad="real", dtypes=(*FLOATS, *SIGNED)),

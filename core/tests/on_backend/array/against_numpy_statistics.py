@@ -93,7 +93,14 @@ QUANTILES = [
     *rows("nanquantile", X(0, 3), 0.1, axis=0, dtypes=REAL, after=fixed),
     *rows("quantile nanquantile", M, [0, 1], axis=1, dtypes=ORDERED, after=fixed),
     *rows("quantile nanquantile", M, 1, dtypes=ORDERED, after=fixed),
+    *rows("quantile nanquantile", X(values=[np.inf, 1.0, -np.inf]), 1, dtypes=FLOATS, after=fixed),
     *refused("quantile", X(0), 0.5),
+    *[
+        part
+        for weights in ([1.0, -1.0, 2.0], [0.0, 0.0, 0.0], [1.0, np.nan, 1.0])
+        for part in refused("quantile nanpercentile", X(3), 0.5, method="inverted_cdf",
+                            weights=weights)
+    ],
     *refused("quantile", V, 1.5),
     *refused("quantile", V, 0.5, method="none"),
 ]  # fmt: skip
@@ -164,6 +171,7 @@ COUNTS = [
         weights=X(5, dtype="float64"), dtypes=REAL, after=lambda y: y[0], grad="real"),
     row("histogram", POINTS, bins="sturges", dtypes=REAL),
     row("histogram", X(values=[2, 2]), dtypes=REAL, after=lambda y: y[0]),
+    row("histogram", POINTS, bins=[1.0], weights=POINTS, dtypes=REAL, after=lambda y: y[0]),
     *refused("histogram", POINTS, bins=[1, 0]),
     *refused("histogram", POINTS, range=(1, 0)),
     row("histogram_bin_edges", POINTS, dtypes=("int64", *REAL), grad="real"),

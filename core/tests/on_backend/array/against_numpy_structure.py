@@ -132,6 +132,8 @@ PADS = [
     row("pad", M, [(1,), (2,)], mode="edge", grad=True),
     row("pad", M, 1, mode="linear_ramp", end_values=((5, -4), (0, 1)), dtypes=("int32", *REAL),
         grad=True),
+    row("pad", M, 2, mode="linear_ramp", end_values=2.5, dtypes=("int32", "uint8", "float64")),
+    *refused("pad", V, 1, constant_values=np.nan),
     row("pad", V, 7, mode="linear_ramp", dtypes=("int64", "bool", *INEXACT)),
     *[row("pad", V, (3, 2), mode=m, dtypes=("int32", *REAL), grad=True)
       for m in ("maximum", "minimum", "mean", "median")],

@@ -22,15 +22,22 @@ TAKING = {
     "insert": lambda x, v: np.insert(x, 1, v),
     "insert a list": lambda x, v: np.insert(x, [0, 1], [v, v]),
     "piecewise": lambda x, v: np.piecewise(x, [x > 1], [v]),
+    "pad": lambda x, v: np.pad(x, 1, constant_values=v),
 }
+TOO_MUCH = [
+    (REAL, 1 + 2j, TypeError),
+    (BYTES, -3, OverflowError),  # a sum of uint8 is one of uint64
+    (BYTES, float("nan"), ValueError),
+    (BYTES, float("-inf"), OverflowError),
+    (BYTES, 1e30, OverflowError),
+]
 
 
 @pytest.mark.parametrize("name", TAKING)
 def test_what_the_dtype_cannot_hold_is_refused(name):
     f = TAKING[name]
-    # a sum of uint8 is one of uint64
-    for x, value, error in ((REAL, 1 + 2j, TypeError), (BYTES, -3, OverflowError)):
-        with pytest.raises(error):
+    for x, value, error in TOO_MUCH:
+        with pytest.raises((error, np.exceptions.ComplexWarning)):  # NumPy's pad only warns
             f(x, value)
         with pytest.raises(error) as caught:
             f(tn.asarray(x), value)
@@ -49,6 +56,12 @@ def test_what_the_dtype_cannot_hold_is_refused(name):
 def test_an_imaginary_part_is_not_dropped(f):
     with pytest.raises(tn.DTypeMismatchError):
         f(tn.asarray(REAL))
+
+
+def test_a_ramp_does_not_end_at_a_number_that_integers_cannot_hold():
+    """NumPy warns, and pads with the least integer."""
+    with pytest.raises(ValueError):
+        np.pad(tn.asarray(BYTES), 1, mode="linear_ramp", end_values=float("nan"))
 
 
 def test_dtypes_are_those_of_numpy():

@@ -245,6 +245,13 @@ def test_reduce_in_other_dtypes(name, dtype):
     )
 
 
+@pytest.mark.parametrize("name", ["bitwise_and", "bitwise_or", "bitwise_xor"])
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64"])
+def test_a_mask_keeps_the_dtype_of_a_reduction(name, dtype):
+    x = X(4, 2, low=0, high=2).make(dtype)
+    assert agree([method(f"{name}.reduce", x, where=np.array([True, False]))]) == 1
+
+
 @pytest.mark.parametrize("name", sorted({*FOLDED} - {*ALIASED}))
 def test_accumulate_and_reduceat(name):
     x = values(name, (6, 3))
@@ -254,8 +261,33 @@ def test_accumulate_and_reduceat(name):
         method(f"{name}.accumulate", x[:0]),
         method(f"{name}.reduceat", x, [0, 4, 2, 5]),
         method(f"{name}.reduceat", x, [1], axis=1),
+        method(f"{name}.reduceat", x, []),
     ]
-    assert agree(cases) == 5
+    assert agree(cases) == 6
+
+
+@pytest.mark.parametrize("name", ["hypot", "gcd", "fmax", "logaddexp", "multiply"])
+def test_a_single_element_is_reduced_with_the_identity(name):
+    """hypot(x) = |x| and gcd(n) = |n|; parts of reduceat and accumulate keep their element."""
+    x = np.array([[-3, 4]])
+    cases = [
+        method(f"{name}.reduce", x),
+        method(f"{name}.reduce", x[0], axis=()),
+        method(f"{name}.reduceat", x[0], [0, 1]),
+        method(f"{name}.accumulate", x),
+    ]
+    assert agree(cases) == 4
+
+
+@pytest.mark.parametrize("name", ["maximum", "minimum", "fmax", "fmin", "logaddexp"])
+def test_extrema_so_far(name):
+    """y_i = max(x_0 … x_i), with the rules for NaN and infinities that NumPy has"""
+    x = np.array([[np.nan, -np.inf, 2.0, np.inf, 1.0], [1.0, 3.0, np.nan, -np.inf, 3.0]])
+    cases = [
+        method(f"{name}.{way}", y, axis=axis)
+        for way in ("accumulate", "reduce") for y in (x, x.astype("float32")) for axis in (0, 1)
+    ]  # fmt: skip
+    assert agree(cases) == 8
 
 
 @every_binary
@@ -278,6 +310,39 @@ def test_at(name, index):
     found = attempt(lambda: function.at(got, index, *others))
     assert (refused is None) == (found is None), (refused, found)
     assert agree([(name, lambda: got, lambda: want)])
+
+
+@pytest.mark.parametrize("name", ["divide", "remainder", "power", "hypot", "fmax", "add"])
+@pytest.mark.parametrize("value", [2.5, 1j])
+def test_at_does_not_cut_off_a_number(name, value):
+    """NumPy computes some of these with floats and cuts off the result, and refuses others."""
+    with pytest.raises(tn.DTypeMismatchError):
+        getattr(np, name).at(tn.asarray([5, 7]), [0, 0], value)
+
+
+MASKED = {
+    "sum": lambda x, where: np.sum(x, where=where),
+    "mean": lambda x, where: np.mean(x, where=where),
+    "std": lambda x, where: np.std(x, where=where),
+    "nanvar": lambda x, where: np.nanvar(x, where=where),
+    "max": lambda x, where: np.max(x, where=where, initial=0),
+    "any": lambda x, where: np.any(x, where=where),
+    "add.reduce": lambda x, where: np.add.reduce(x, where=where),
+    "subtract.reduce": lambda x, where: np.subtract.reduce(x, where=where, initial=0),
+    "out": lambda x, where: np.exp(x, out=np.zeros_like(x), where=where),
+    "copyto": lambda x, where: np.copyto(np.zeros_like(x), x, where=where),
+}
+
+
+@pytest.mark.parametrize("call", MASKED.values(), ids=MASKED)
+def test_masks_hold_bools(call):
+    """An array of integers is a mistake: NumPy refuses it, too. A list of them is taken."""
+    x = np.array([1.0, 2.0, 3.0])
+    assert attempt(lambda: call(x, np.array([1, 0, 1])))
+    with pytest.raises(tn.DTypeMismatchError):
+        call(tn.asarray(x), np.array([1, 0, 1]))
+    with pytest.raises(tn.DTypeMismatchError):
+        call(tn.asarray(x), tn.asarray([1.0, 0.0, 1.0]))
 
 
 @pytest.mark.parametrize("method_name", ["reduce", "accumulate", "reduceat"])

@@ -223,9 +223,13 @@ def interp(
 
     Beyond the points it is ``left`` and ``right``, by default the values of the outermost points;
     with ``period`` it repeats.
+
+    Raises ValueError: for a period of 0.
     """
     at, places, values = _points(x, xp, fp)
     if period is not None:
+        if isinstance(period, (int, float)) and not period:
+            raise at_user_line(ValueError("interp: a period of 0"))
         at, places, values = _periodic(at, places, values, abs(period))
         left = right = None
     n = places.size

@@ -34,6 +34,8 @@ _FIXED = "np.histogram, or np.zeros_like(y) and y.at[x].add(w), have a fixed siz
 
 def counted(places: Array, weights: Array, size: int) -> Array:
     """Sum the weights at each place below ``size``; places beyond it are dropped."""
+    if not size:
+        return zeros(0, weights.dtype)
     return scatter_add(
         zeros(size, weights.dtype),
         reshape(places, (places.size, 1)),
@@ -159,7 +161,7 @@ def histogram(
     """
     found = ravel(a)
     edges = histogram_bin_edges(found, bins, range, weights)
-    size = edges.size - 1
+    size = max(edges.size - 1, 0)
     if weights is None:
         each = ones_like(found, int64)
     else:
@@ -173,6 +175,8 @@ def histogram(
 
 def _bin(x: Array, edges: Array) -> Array:
     """Return the bin of each element; elements beyond the edges get an invalid bin."""
+    if edges.size < 2:
+        return full(x.shape, edges.size, int64)
     places = searchsorted(edges, x, "right") - 1
     on_edge = x == edges[-1]
     places = where(on_edge, edges.size - 2, places)
@@ -200,7 +204,7 @@ def histogramdd(
     edges = [
         histogram_bin_edges(x, b, limit) for x, b, limit in zip(columns, each, limits, strict=True)
     ]
-    sizes = [edge.size - 1 for edge in edges]
+    sizes = [max(edge.size - 1, 0) for edge in edges]
     places = _boxes([_bin(x, edge) for x, edge in zip(columns, edges, strict=True)], sizes)
     w = full(places.shape, 1.0) if weights is None else cast(as_array(weights), float64)
     counts = reshape(counted(places, _weights_like(w, places), prod(sizes)), sizes)

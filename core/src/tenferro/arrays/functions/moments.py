@@ -22,13 +22,12 @@ from tenferro.arrays.functions.reduction import among, keep, sum
 from tenferro.arrays.functions.structural import concatenate, reshape, transpose
 from tenferro.arrays.handle.array import Array, evaluable
 from tenferro.arrays.handle.convert import as_array
-from tenferro.arrays.promotion.broadcast import cast, flag, normalize_axes, reduced_axes
+from tenferro.arrays.promotion.broadcast import cast, flag, mask_of, normalize_axes, reduced_axes
 from tenferro.arrays.registry import covers
 from tenferro.primitives import (
     DType,
     ShapeMismatchError,
     arithmetic,
-    bool_,
     float32,
     float64,
     promote_dtypes,
@@ -60,7 +59,7 @@ def mean(
     wide = cast(found, float32 if is_half else kind)
     axes = _counted_axes(axis, found.ndim, "mean")
     keepdims = flag(keepdims, "keepdims", "mean")
-    total = _total(among(wide, where, 0), axes, keepdims)
+    total = _total(among(wide, where, 0, "mean"), axes, keepdims)
     result = cast(divide(total, _count(found, axes, keepdims, where, wide.dtype)), kind)
     return into(out, result, "mean") if out is not None else result
 
@@ -80,7 +79,7 @@ def _count(x: Array, axes: Sequence[int], keepdims: bool, where: Any, kind: DTyp
     """Return the number of reduced elements, as an array if a mask decides."""
     if where is True:
         return prod([x.shape[i] for i in axes])
-    mask = broadcast_to(cast(as_array(where), bool_), x.shape)
+    mask = broadcast_to(mask_of(where, "mean"), x.shape)
     return cast(sum(mask, axes, keepdims=keepdims), kind.real_dtype)
 
 
@@ -108,7 +107,7 @@ def var(
     axis = _counted_axes(axis, found.ndim, "var")
     keepdims = flag(keepdims, "keepdims", "var")
     center = _mean(found, axis, kind, keepdims=True, where=where) if mean is None else mean
-    squares = squared_modulus(among(found - as_array(center), where, 0))
+    squares = squared_modulus(among(found - as_array(center), where, 0, "var"))
     kind = kind.real_dtype
     total = _total(cast(squares, kind), axis, keepdims)
     count = _count(found, axis, keepdims, where, kind)

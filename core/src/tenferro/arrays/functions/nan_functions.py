@@ -20,7 +20,7 @@ from tenferro.arrays.functions.reduction import spread
 from tenferro.arrays.functions.structural import concatenate
 from tenferro.arrays.handle.array import Array, evaluable
 from tenferro.arrays.handle.convert import as_array, scalar
-from tenferro.arrays.promotion.broadcast import cast, reduced_axes
+from tenferro.arrays.promotion.broadcast import cast, mask_of, reduced_axes
 from tenferro.arrays.registry import covers
 from tenferro.primitives import DType, int64, select
 from tenferro.primitives import sorting as p
@@ -39,7 +39,7 @@ def _valid(x: Array, where: Any = True) -> Any:
     if not x.dtype.is_inexact:
         return where
     mask = logical_not(isnan(x))
-    return mask if where is True else logical_and(mask, where)
+    return mask if where is True else logical_and(mask, mask_of(where, "nanmean"))
 
 
 @covers("nansum")
@@ -162,7 +162,7 @@ def nanvar(
     full = replaced(found, 0)
     if mean is None:
         mean = moments.mean(full, axis, kind, keepdims=True, where=valid)
-    squares = squared_modulus(reduction.among(full - as_array(mean), valid, 0))
+    squares = squared_modulus(reduction.among(full - as_array(mean), valid, 0, "nanvar"))
     total = reduction.sum(squares, axis, kind.real_dtype, keepdims=keepdims)
     count = cast(reduction.sum(valid, axis, keepdims=keepdims), kind.real_dtype)
     left = count - ddof

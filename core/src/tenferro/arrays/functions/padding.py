@@ -18,7 +18,7 @@ from tenferro.arrays.functions.rearranging import flip
 from tenferro.arrays.functions.structural import concatenate
 from tenferro.arrays.handle.array import Array, another_handle
 from tenferro.arrays.handle.convert import as_array, asarray
-from tenferro.arrays.promotion.broadcast import cast, is_sequence, normalize_axis, stretch
+from tenferro.arrays.promotion.broadcast import cast, fitted, is_sequence, normalize_axis, stretch
 from tenferro.arrays.registry import FUNCTIONS, covers
 from tenferro.primitives import InvalidParameterError, float64
 from tenferro.primitives import structural as p
@@ -169,7 +169,7 @@ def _sides(
 
 
 def _scalar(value: Any, x: Array) -> Array:
-    return p.reshape(cast(as_array(value), x.dtype), (1,) * x.ndim)
+    return p.reshape(fitted(value, x.dtype, "pad"), (1,) * x.ndim)
 
 
 def _repeat(edge: Array, x: Array, axis: int, width: int) -> Array:
@@ -186,8 +186,9 @@ def _ramp(edge: Array, axis: int, width: int, end: Any) -> Array:
     shape = [1] * edge.ndim
     shape[axis] = width
     steps = p.reshape(cast(arange(width), kind), shape) / max(width, 1)
-    start = _scalar(end, edge)
-    line = cast(start, kind) + (cast(edge, kind) - cast(start, kind)) * steps
+    fitted(end, edge.dtype, "pad")  # refuses what the result cannot hold
+    start = p.reshape(fitted(end, kind, "pad"), (1,) * edge.ndim)
+    line = start + (cast(edge, kind) - start) * steps
     return cast(FUNCTIONS["floor"](line) if edge.dtype.is_integer else line, edge.dtype)
 
 

@@ -24,7 +24,7 @@ from tenferro.arrays.functions.reduction import sum
 from tenferro.arrays.functions.rounding import ceil, floor, remainder, rint
 from tenferro.arrays.functions.sorting import positions
 from tenferro.arrays.functions.structural import reshape, transpose
-from tenferro.arrays.handle.array import Array
+from tenferro.arrays.handle.array import Array, evaluable
 from tenferro.arrays.handle.convert import as_array, asarray
 from tenferro.arrays.promotion.broadcast import cast, floating, normalize_axes
 from tenferro.arrays.registry import covers
@@ -138,13 +138,14 @@ def quantile_of(
 ) -> Array:
     """Compute ``quantile``, ``percentile``, ``nanquantile`` or ``nanpercentile`` over axes."""
     found = as_array(a)
-    part = _fraction(q, found, 100 if function.endswith("percentile") else 1, function)
+    whole = 100 if function.endswith("percentile") else 1
+    part = _fraction(q, found, whole, method, function)
     skips_nan = function.startswith("nan")
     result = _quantile(found, part, axis, method, keepdims, weights, skips_nan, function)
     return into(out, result, function)
 
 
-def _fraction(q: Any, x: Array, whole: int, function: str) -> Array:
+def _fraction(q: Any, x: Array, whole: int, method: str, function: str) -> Array:
     """q as a part of 1; a Python number takes the dtype of a float array."""
     if x.dtype.is_complex:
         error = DTypeMismatchError.of(
@@ -156,7 +157,8 @@ def _fraction(q: Any, x: Array, whole: int, function: str) -> Array:
     is_weak = isinstance(q, (bool, int, float)) and x.dtype.is_float
     kind = x.dtype if is_weak else given.dtype if given.dtype.is_inexact else float64
     if whole == 1:  # 0 and 1 as integers name elements, which keep their dtype
-        return given if given.dtype.is_integer and not is_weak else cast(given, kind)
+        names = given.dtype.is_integer and (method == "linear" or not is_weak)
+        return given if names else cast(given, kind)
     return divide(cast(given, kind), whole)
 
 
@@ -187,7 +189,9 @@ def _quantile(
     flat_q = reshape(q, (q.size,))
     ordered = p.sort([flat.x], 0)[0]
     if weights is not None:
-        w = line(broadcast_to(weights_of(as_array(weights), x, axis), x.shape), axis, function).x
+        each = as_array(weights)
+        _check_weights(each, function)
+        w = line(broadcast_to(weights_of(each, x, axis), x.shape), axis, function).x
         result = _weighted(flat.x, w, flat_q, method, function)
     else:
         count: Any = flat.x.shape[0]
@@ -197,6 +201,16 @@ def _quantile(
     if x.dtype.is_inexact:
         result = nan_where(isnan(ordered[0 if skips_nan else -1]), result)
     return flat.shaped(result, q.shape, keepdims)
+
+
+def _check_weights(weights: Array, function: str) -> None:
+    """Refuse known weights that order no elements; weights that are only traced pass."""
+    if weights.dtype.is_complex or not evaluable(weights.key):
+        return
+    value = known(weights, function, "")
+    if not ((value >= 0).all() and 0 < value.sum() < float("inf")):
+        text = f"{function}: weights are finite and not negative, and not all of them are 0"
+        raise at_user_line(ValueError(text))
 
 
 def _of_nothing(

@@ -7,6 +7,7 @@ Elements that ``where`` leaves out contribute nothing, to derivatives either. Re
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
@@ -22,7 +23,14 @@ from tenferro.arrays.functions.arithmetic import (
 from tenferro.arrays.functions.broadcasting import broadcast_to
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array, scalar
-from tenferro.arrays.promotion.broadcast import cast, fitted, flag, normalize_axis, reduced_axes
+from tenferro.arrays.promotion.broadcast import (
+    cast,
+    fitted,
+    flag,
+    mask_of,
+    normalize_axis,
+    reduced_axes,
+)
 from tenferro.arrays.registry import covers
 from tenferro.primitives import DType, InvalidParameterError, bool_, int64, select, structural
 from tenferro.primitives import reduction as p
@@ -51,11 +59,11 @@ def keep(result: Array, x: Array, axes: Sequence[int]) -> Array:
     return structural.reshape(result, shape)
 
 
-def among(x: Array, where: Any, filler: Any) -> Array:
+def among(x: Array, where: Any, filler: Any, name: str) -> Array:
     """x where a mask holds, the filler elsewhere."""
     if where is True:
         return x
-    mask = broadcast_to(cast(as_array(where), bool_), x.shape)
+    mask = broadcast_to(mask_of(where, name), x.shape)
     other = filler if isinstance(filler, Array) else scalar(filler, x.dtype)
     return select(mask, x, spread(other, x))
 
@@ -84,7 +92,7 @@ def sum(
     """
     found = as_array(a)
     kind = sum_dtype(found.key.aval.dtype) if dtype is None else DType.of(dtype)
-    wide = among(cast(found, kind), where, 0)
+    wide = among(cast(found, kind), where, 0, "sum")
     result = reduce(p.reduce_sum, wide, axis, keepdims, "sum")
     if initial is not None:
         result = add(result, starting(initial, kind, "sum"))
@@ -107,7 +115,7 @@ def prod(
     """
     found = as_array(a)
     kind = sum_dtype(found.dtype) if dtype is None else DType.of(dtype)
-    wide = among(cast(found, kind), where, 1)
+    wide = among(cast(found, kind), where, 1, "prod")
     result = reduce(p.reduce_prod, wide, axis, keepdims, "prod")
     if initial is not None:
         result = multiply(result, starting(initial, kind, "prod"))
@@ -146,13 +154,13 @@ def min(
     return _extremum("min", as_array(a), axis, out, keepdims, initial, where)
 
 
-_EXTREMA = {"max": (p.reduce_max, maximum), "min": (p.reduce_min, minimum)}
+_EXTREMA = {"max": (p.reduce_max, maximum, -inf), "min": (p.reduce_min, minimum, inf)}
 
 
 def _extremum(
     name: str, x: Array, axis: Any, out: Any, keepdims: bool, initial: Any, where: Any
 ) -> Array:
-    function, of_two = _EXTREMA[name]
+    function, of_two, worst = _EXTREMA[name]
     if initial is None and where is True:
         result = reduce(function, x, axis, keepdims, name)
         return into(out, result, name) if out is not None else result
@@ -164,7 +172,8 @@ def _extremum(
         shape = [n for i, n in enumerate(x.shape) if i not in axes]
         result = broadcast_to(start, shape)
     else:
-        result = of_two(function(among(x, where, start), axes), start)
+        filler = worst if x.dtype.is_float else start  # `start` would share in a tie of elements
+        result = of_two(function(among(x, where, filler, name), axes), start)
     return into(out, keep(result, x, axes) if flag(keepdims, "keepdims", name) else result, name)
 
 
@@ -217,7 +226,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Array:
 
 
 def _count(x: Any, axis: Any, keepdims: bool, where: Any, name: str) -> Array:
-    ones = cast(among(cast(as_array(x), bool_), where, False), int64)
+    ones = cast(among(cast(as_array(x), bool_), where, False, name), int64)
     return reduce(p.reduce_sum, ones, axis, keepdims, name)
 
 

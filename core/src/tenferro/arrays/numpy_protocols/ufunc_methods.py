@@ -1,14 +1,15 @@
 """Methods of NumPy's ufuncs: ``reduce``, ``accumulate``, ``reduceat``, ``outer``, ``at``.
 
-Sums, products and extrema go to their primitives. Any other associative function is folded in
-pairs, ⌈log₂ n⌉ steps for n elements, and scanned by doubling (Hillis and Steele, CACM 29 (1986)
-1170); what is not associative is folded one element after the other, up to a bound.
+Sums, products and extrema go to their primitives, so that ties share the derivative equally. Any
+other associative function is folded in pairs, ⌈log₂ n⌉ steps for n elements, and scanned by
+doubling (Hillis and Steele, CACM 29 (1986) 1170); a function that is not associative is folded one
+element after the other, up to a bound.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
+from math import inf, nan, prod
 from typing import Any
 
 from tenferro.arrays.errors import UnsupportedFunctionError, at_user_line
@@ -25,25 +26,35 @@ from tenferro.arrays.numpy_protocols.writing import (
 from tenferro.arrays.promotion.broadcast import (
     broadcast_shapes,
     cast,
+    common_dtype,
     fitted,
+    mask_of,
     normalize_axis,
     reduced_axes,
     stretch,
 )
 from tenferro.arrays.registry import FUNCTIONS
 from tenferro.primitives import DType, bool_, int64, iota
+from tenferro.primitives import cumulative as p
 from tenferro.primitives._source import caller, source_text
 from tenferro.primitives.comparison import select
+from tenferro.primitives.constants import full_like
 
 _REDUCTIONS = {
     "add": "sum",
     "multiply": "prod",
     "maximum": "max",
     "minimum": "min",
+    "fmax": "nanmax",
+    "fmin": "nanmin",
     "logical_and": "all",
     "logical_or": "any",
 }
 _SCANS = {"add": "cumsum", "multiply": "cumprod"}
+_EXTREME_SCANS = {
+    "maximum": p.cummax, "minimum": p.cummin, "fmax": p.cummax, "fmin": p.cummin,
+}  # fmt: skip
+_WORST = {"maximum": -inf, "minimum": inf, "fmax": nan, "fmin": nan}
 _ASSOCIATIVE = frozenset(
     "add multiply maximum minimum fmax fmin logaddexp logaddexp2 hypot gcd lcm bitwise_and "
     "bitwise_or bitwise_xor logical_and logical_or logical_xor".split()
@@ -106,15 +117,20 @@ def _reduce_in_any_order(
     name = ufunc.__name__
     starts = initial is not _ABSENT and initial is not None
     neutral = initial if initial is None or ufunc.identity is None else ufunc.identity
+    if starts and name in _WORST and x.dtype.is_float:
+        neutral = _WORST[name]  # `initial` would share in a tie of elements
     if where is not True:
-        x = FUNCTIONS["where"](where, x, _required(neutral, name))
+        filler = cast(as_array(_required(neutral, name)), x.dtype)
+        x = FUNCTIONS["where"](mask_of(where, f"{name}.reduce"), x, filler)
     count = prod(x.shape[a] for a in axes)
     if not count:
         result = _of_nothing(x, axes, _required(neutral, name))
     elif name in _REDUCTIONS:
         result = FUNCTIONS[_REDUCTIONS[name]](x, axis=tuple(axes))
     else:
-        result = _fold_in_pairs(function, _in_front(x, axes, count))
+        front = _in_front(x, axes, count)
+        signed = count == 1 and name in ("hypot", "gcd")  # their result is never negative
+        result = function(front[0], 0) if signed else _fold_in_pairs(function, front)
     return function(initial, result) if starts else result
 
 
@@ -143,7 +159,8 @@ def _reduce_in_order(
         _required(initial, name)
     masks = None
     if where is not True:
-        masks = _in_front(stretch(cast(asarray(where), bool_), x.shape), axes, count)
+        mask = mask_of(where, f"{name}.reduce")
+        masks = _in_front(stretch(mask, x.shape), axes, count)
     first = _of_nothing(x, axes, initial) if starts else None
     return _partial(name, function, _in_front(x, axes, count), first, masks)[-1]
 
@@ -195,10 +212,22 @@ def accumulate(
     along = normalize_axis(axis, found.ndim, name)
     if name in _SCANS and _SCANS[name] in FUNCTIONS:
         result = FUNCTIONS[_SCANS[name]](found, axis=along)
+    elif name in _EXTREME_SCANS and not found.dtype.is_complex:
+        scan = _EXTREME_SCANS[name]
+        skips_nan = name in ("fmax", "fmin") and found.dtype.is_float
+        result = _scan_without_nan(scan, found, along) if skips_nan else scan(found, along)
     else:
         front = FUNCTIONS["moveaxis"](found, along, 0)
         result = FUNCTIONS["moveaxis"](_scan(name, function, front), 0, along)
     return result if target is None else write(target, result, name)
+
+
+def _scan_without_nan(scan: Callable[[Array, int], Array], x: Array, axis: int) -> Array:
+    """Return the extrema so far, ignoring NaN; NaN before the first number."""
+    worst = -inf if scan is p.cummax else inf
+    missing: Array = FUNCTIONS["isnan"](x)
+    filled = select(missing, full_like(x, worst), x)
+    return select(p.cummin(missing, axis), full_like(x, nan), scan(filled, axis))
 
 
 def _scan(name: str, function: _Binary, x: Array) -> Array:
@@ -234,10 +263,11 @@ def reduceat(
     target = destination(out, ufunc.__name__)
     start = _start(ufunc, front, dtype, target)
     parts = []
-    for i, stop in zip(starts, [*starts[1:], front.shape[0]], strict=True):
-        part = start[i:stop] if i < stop else start[i : i + 1]
-        parts.append(reduce(ufunc, function, part, dtype=start.dtype))
-    result = FUNCTIONS["moveaxis"](FUNCTIONS["stack"](parts), 0, axis)
+    for i, stop in zip(starts, [*starts[1:], front.shape[0]], strict=False):
+        is_single = i + 1 >= stop
+        part = start[i : i + 1 if is_single else stop]
+        parts.append(part[0] if is_single else reduce(ufunc, function, part, dtype=start.dtype))
+    result = FUNCTIONS["moveaxis"](FUNCTIONS["stack"](parts) if parts else start[:0], 0, axis)
     return result if target is None else write(target, result, ufunc.__name__)
 
 
@@ -269,10 +299,11 @@ def at(ufunc: Any, function: Callable[..., Any], x: Any, index: Any, *values: An
 
 def _value_per_position(value: Any, places: Array, x: Array, name: str) -> Array:
     """Return one value per position."""
-    found = as_array(value)
-    if found is value or hasattr(value, "dtype"):
-        check_cast(found.dtype, x.dtype, "same_kind", f"{name}.at", "the values to the array's")
-    found = cast(found, x.dtype)
+    given = as_array(value)
+    is_weak = given is not value and not hasattr(value, "dtype")
+    kind = common_dtype([x, value]) if is_weak and not given.ndim else given.dtype
+    check_cast(kind, x.dtype, "same_kind", f"{name}.at", "the values to the array's")
+    found = fitted(value, x.dtype, f"{name}.at") if is_weak else cast(given, x.dtype)
     broadcast_shapes(found.shape, places.shape, function=f"{name}.at")
     return FUNCTIONS["reshape"](stretch(found, places.shape), (places.size,))  # type: ignore[no-any-return]
 

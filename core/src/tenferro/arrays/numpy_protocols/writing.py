@@ -13,8 +13,8 @@ from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.bodies import refuse_captured
 from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.handle.weak import is_weak
-from tenferro.arrays.promotion.broadcast import broadcast_shapes, cast, stretch
-from tenferro.primitives import DType, DTypeMismatchError, ShapeMismatchError, bool_, promote_dtypes
+from tenferro.arrays.promotion.broadcast import broadcast_shapes, cast, mask_of, stretch
+from tenferro.primitives import DType, DTypeMismatchError, ShapeMismatchError, promote_dtypes
 from tenferro.primitives._source import caller, source_text
 from tenferro.primitives.comparison import select
 
@@ -79,7 +79,7 @@ def write(
         check_cast(found.dtype, dtype, casting, function, "the result to that of `out`")
     value = _fitted(cast(found, dtype), out, function)
     if where is not True:
-        mask = _fitted(cast(as_array(where), bool_), out, function)
+        mask = _fitted(mask_of(where, function), out, function)
         value = select(mask, value, out)
     return rebind(out, value)
 

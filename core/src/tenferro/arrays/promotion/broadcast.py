@@ -7,6 +7,7 @@ the other operand unless its kind does not fit. Read next: ``functions/arithmeti
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite, isnan
 from operator import index
 from typing import Any, TypeVar
 
@@ -26,6 +27,7 @@ from tenferro.primitives import (
     Shape,
     ShapeMismatchError,
     bind,
+    bool_,
     convert,
     float64,
     int64,
@@ -242,11 +244,12 @@ def weak_or_array(x: Any, dtype: DType) -> Array:
 def fitted(x: Any, dtype: DType, function: str) -> Array:
     """Return a value that takes the dtype of an array; a fraction is cut off, as in NumPy.
 
-    Raises OverflowError: if a Python integer does not fit.
+    Raises OverflowError: if a Python integer does not fit, or a float is too large for integers.
+    Raises ValueError: if it is NaN, and the dtype is that of integers.
     Raises DTypeMismatchError: if it is complex, and the dtype is that of real numbers.
     """
-    _check_numbers(x, dtype)
-    found = as_array(x)
+    _check_numbers(x, dtype, function)
+    found = as_array(float(x) if type(x) is int and dtype.is_inexact else x)
     if found.dtype.is_complex and not (dtype.is_complex or dtype.is_bool):
         error = DTypeMismatchError.of(
             function, "a complex number has no place among real ones", got=str(found.aval),
@@ -256,12 +259,39 @@ def fitted(x: Any, dtype: DType, function: str) -> Array:
     return cast(found, dtype)
 
 
-def _check_numbers(x: Any, dtype: DType) -> None:
+def _check_numbers(x: Any, dtype: DType, function: str) -> None:
     if type(x) is int:
         check_range(x, dtype)
+    elif isinstance(x, float):
+        _check_whole_part(x, dtype, function)
     elif isinstance(x, (list, tuple)):
         for item in x:
-            _check_numbers(item, dtype)
+            _check_numbers(item, dtype, function)
+
+
+def _check_whole_part(x: float, dtype: DType, function: str) -> None:
+    """Refuse a float whose integer part an integer dtype does not hold."""
+    if not dtype.is_integer:
+        return
+    if not isfinite(x):
+        kind = ValueError if isnan(x) else OverflowError
+        raise at_user_line(kind(f"{function}: {dtype} has no {x}"))
+    check_range(int(x), dtype)
+
+
+def mask_of(where: Any, function: str) -> Array:
+    """Return a mask as an array of bools; a Python number or list may hold integers, as in NumPy.
+
+    Raises DTypeMismatchError: if an array holds anything except bools.
+    """
+    mask = as_array(where)
+    if not mask.dtype.is_bool and hasattr(where, "dtype"):
+        error = DTypeMismatchError.of(
+            function, "a mask does not hold bools", got=f"where: {mask.aval}",
+            need="bools, such as `where != 0`", dtypes=(mask.dtype,),
+        )  # fmt: skip
+        raise at_user_line(error)
+    return cast(mask, bool_)
 
 
 def float_for(dtype: DType) -> DType:
