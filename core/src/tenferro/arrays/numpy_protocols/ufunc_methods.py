@@ -38,7 +38,6 @@ from tenferro.primitives import DType, bool_, int64, iota
 from tenferro.primitives import cumulative as p
 from tenferro.primitives._source import caller, source_text
 from tenferro.primitives.comparison import select
-from tenferro.primitives.constants import full_like
 
 _REDUCTIONS = {
     "add": "sum",
@@ -224,10 +223,10 @@ def accumulate(
 
 def _scan_without_nan(scan: Callable[[Array, int], Array], x: Array, axis: int) -> Array:
     """Return the extrema so far, ignoring NaN; NaN before the first number."""
-    worst = -inf if scan is p.cummax else inf
-    missing: Array = FUNCTIONS["isnan"](x)
-    filled = select(missing, full_like(x, worst), x)
-    return select(p.cummin(missing, axis), full_like(x, nan), scan(filled, axis))
+    where, missing = FUNCTIONS["where"], FUNCTIONS["isnan"](x)
+    filled = where(missing, -inf if scan is p.cummax else inf, x)
+    result: Array = where(p.cummin(missing, axis), nan, scan(filled, axis))
+    return result
 
 
 def _scan(name: str, function: _Binary, x: Array) -> Array:
