@@ -66,7 +66,18 @@ WAYS = {
     "checkpoint of everything": lambda x: tn.checkpoint(doubled, policy="everything")(x),
     "vmap": lambda x: tn.vmap(doubled)(x),
 }
+
+
+def read_only(x):
+    x = x.copy()
+    x.flags.writeable = False
+    return x
+
+
 GIVEN = {
+    "numpy": lambda x: x.copy(),
+    "view of numpy": lambda x: np.stack([x, x], axis=1)[:, 0],
+    "read-only": read_only,
     "known": lambda x: tn.asarray(x),
     "pending": lambda x: tn.asarray(x) * 1.0,
     "looked at": lambda x: (lambda y: (str(y), y)[1])(tn.asarray(x) * 1.0),
@@ -227,3 +238,95 @@ def test_cotangents_and_pullbacks_stay(rule):
     for _ in range(2):
         np.testing.assert_allclose(np.asarray(pullback(ct)[0]), 2 * X, rtol=1e-12)
     np.testing.assert_array_equal(np.asarray(ct), np.ones(2))
+
+
+def fixed_by_jvp():
+    f = tn.custom_jvp(lambda a, x: doubled(a) * x, nondiff_argnums=0)
+    f.defjvp(lambda a, primals, tangents: (2 * a * primals[0], doubled(a) * tangents[0]))
+    return f
+
+
+def fixed_by_vjp():
+    f = tn.custom_vjp(lambda a, x: doubled(a) * x, nondiff_argnums=0)
+    f.defvjp(lambda a, x: (doubled(a) * x, None), lambda a, _, ct: (doubled(a) * ct,))
+    return f
+
+
+def named_of_jvp():
+    f = tn.custom_jvp(lambda x, *, a: doubled(a) * x)
+    f.defjvp(lambda primals, tangents, a: (2 * a * primals[0], doubled(a) * tangents[0]))
+    return lambda a, x: f(x, a=a)
+
+
+def nested_in_a_tree():
+    f = tn.custom_vjp(lambda a, x: doubled(a["a"][0]) * x, nondiff_argnums=0)
+    f.defvjp(lambda a, x: (2 * a["a"][0] * x, None), lambda a, _, ct: (doubled(a["a"][0]) * ct,))
+    return lambda a, x: f({"a": [a]}, x)
+
+
+FIXED = {
+    "custom_jvp": fixed_by_jvp,
+    "custom_vjp": fixed_by_vjp,
+    "by keyword": named_of_jvp,
+    "in a tree": nested_in_a_tree,
+    "vectorize": lambda: (
+        lambda a, x: (
+            tn.vectorize(lambda x, a: np.sum(doubled(a)) / 3 * x, excluded={1})(x, a)
+            * np.array([1.0, 2.0])
+        )
+    ),
+}
+ONE = np.ones(2)
+CALLS = {
+    "call": lambda f, a: f(a, ONE),
+    "gradient": lambda f, a: tn.grad(lambda x: np.sum(f(a, x)))(ONE),
+    "jvp": lambda f, a: tn.jvp(lambda x: f(a, x), (ONE,), (ONE,))[1],
+    "jitted": lambda f, a: tn.jit(tn.grad(lambda x: np.sum(f(a, x))))(ONE),
+    "second pullback": lambda f, a: (lambda p: (p(ONE), p(ONE))[1][0])(
+        tn.vjp(lambda x: f(a, x), ONE)[1]
+    ),
+    "vmap": lambda f, a: tn.vmap(lambda x: f(a, x))(np.ones((3, 2)))[2],
+}
+
+
+@pytest.mark.parametrize("given", GIVEN)
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("function", FIXED)
+def test_an_argument_that_no_rule_is_about_stays(function, call, given):
+    """y = 2 a x and dy = 2 a dx, however often the function and its rules run"""
+    a = GIVEN[given](X)
+    found = CALLS[call](FIXED[function](), a)
+    np.testing.assert_allclose(np.asarray(found), 2 * X, rtol=1e-15)
+    np.testing.assert_array_equal(np.asarray(a), X)
+
+
+def test_a_rule_that_runs_late_reads_an_argument_as_it_was():
+    f = tn.custom_vjp(lambda a, x: a * x, nondiff_argnums=0)
+    f.defvjp(lambda a, x: (a * x, None), lambda a, _, ct: (a * ct if ct.sum() > 0 else ct,))
+    a = X.copy()
+    pullback = tn.vjp(lambda x: f(a, x), ONE)[1]
+    a[:] = 0.0
+    np.testing.assert_array_equal(pullback(ONE)[0], X)
+
+
+LARGE = np.ones(10_000)
+
+
+def test_a_large_array_is_not_copied_and_not_written_to():
+    """More than 64 KiB: an error at the user's line, and results that share no memory"""
+    f = tn.custom_jvp(doubled)
+    with pytest.raises(tn.BorrowedWriteError, match="read-only"):
+        f(LARGE)
+    assert LARGE[0] == 1.0
+    same = tn.custom_jvp(lambda x: (x, x[1:]))(LARGE)
+    assert all(not np.shares_memory(y, LARGE) and y.flags.writeable for y in same)
+
+
+@pytest.mark.parametrize("a", [X, LARGE, {"a": [X]}, tn.asarray(X)])
+def test_a_rule_that_calls_its_function_on_a_fixed_argument_has_its_results(a):
+    """The value is recorded once"""
+    calls = []
+    f = tn.custom_jvp(lambda a, x: (calls.append(x), 2 * x)[1], nondiff_argnums=0)
+    f.defjvp(lambda a, primals, tangents: (f(a, primals[0]), 2 * tangents[0]))
+    np.testing.assert_array_equal(tn.grad(lambda x: np.sum(f(a, x)))(ONE), 2 * ONE)
+    assert len(calls) == 1

@@ -144,8 +144,8 @@ def keep_programs(folder: str | os.PathLike[str] | None = "") -> None:
     A later run of the same script records its functions and finds derivatives, passes and plans
     finished. Results are the same, to the last bit. Programs are written when the process ends.
     They are made anew after any change of tenferro, of a plugin, of a library or the machine;
-    those with derivative rules or callbacks of the user are not kept. ``TENFERRO_PROGRAMS`` names
-    the folder without a line of code. The NumPy backend keeps programs; XLA has a cache of its own.
+    those with callbacks of the user are not kept. ``TENFERRO_PROGRAMS`` names the folder without a
+    line of code. The NumPy backend keeps programs; XLA has a cache of its own.
 
     Parameters
     ----------

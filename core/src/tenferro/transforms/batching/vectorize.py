@@ -22,6 +22,7 @@ from tenferro.transforms.batching.vmap import vmap
 from tenferro.transforms.errors import check_function
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.arguments import own_handle
+from tenferro.transforms.recording.owned import Owned
 
 _GROUP = re.compile(r"\(([^()]*)\)")
 _SIDE = re.compile(r"\([^()]*\)(,\([^()]*\))*")
@@ -86,12 +87,13 @@ def vectorize(
             return in_kind(x, args, kwargs)
 
         def of_one(*parts: Any) -> Any:
-            rest = list(args)
-            for i, part in zip(mapped, parts, strict=False):
-                rest[i] = part
-            return pyfunc(
-                *rest, **{**kwargs, **dict(zip(named, parts[len(mapped) :], strict=True))}
-            )
+            with Owned() as own:
+                rest = [x if i in mapped else own(x) for i, x in enumerate(args)]
+                for i, part in zip(mapped, parts, strict=False):
+                    rest[i] = part
+                fixed = {name: own(x) for name, x in kwargs.items() if name not in named}
+                parts = parts[len(mapped) :]
+                return pyfunc(*rest, **fixed, **dict(zip(named, parts, strict=True)))
 
         if not loop:
             return _tree.map_leaves(of_kind, of_one(*map(own_handle, given)))

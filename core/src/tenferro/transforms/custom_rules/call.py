@@ -22,10 +22,9 @@ from tenferro.primitives import TensorPrimitive
 from tenferro.tidu import RuleResultError
 from tenferro.transforms.custom_rules.arguments import (
     Arguments,
-    ComparedByContent,
+    FixedArgument,
     is_array,
     take_arrays,
-    with_own_handles,
 )
 from tenferro.transforms.custom_rules.checks import wrong_result
 from tenferro.transforms.custom_rules.recorded import recorded, results_of_same_call
@@ -34,6 +33,7 @@ from tenferro.transforms.errors import ArgumentNumberError, check_function
 from tenferro.transforms.pickled import PickledByName, check_picklable, named_after
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.effects import silenced
+from tenferro.transforms.recording.owned import Owned
 
 _SCALARS = frozenset(SCALARS)
 
@@ -116,9 +116,10 @@ class CustomFunction(PickledByName):
         about = tuple([arg for i, arg in enumerate(args) if i not in numbers])
         arrays, places = take_arrays(about)
         if all([has_known_value(x) for x in arrays]):
-            return self.function(*with_own_handles(args), **with_own_handles(kwargs))
-        fixed = tuple([(i, ComparedByContent(args[i])) for i in numbers if i < count])
-        named = tuple([(name, ComparedByContent(value)) for name, value in sorted(kwargs.items())])
+            with Owned() as own:
+                return own.result(self.function(*own(args), **own(kwargs)))
+        fixed = tuple([(i, FixedArgument(args[i])) for i in numbers if i < count])
+        named = tuple([(name, FixedArgument(value)) for name, value in sorted(kwargs.items())])
         arguments = Arguments(places, fixed, named)
         known = results_of_same_call(self, arguments, arrays)
         if known is not None:

@@ -25,7 +25,7 @@ from tenferro.tidu import (
     Value,
     linear_map,
 )
-from tenferro.transforms.custom_rules.arguments import Arguments, with_own_handles
+from tenferro.transforms.custom_rules.arguments import Arguments
 from tenferro.transforms.custom_rules.batch import BatchedJvp, values_in_front
 from tenferro.transforms.custom_rules.call import CustomFunction
 from tenferro.transforms.custom_rules.checks import (
@@ -41,6 +41,7 @@ from tenferro.transforms.custom_rules.recorded import RecordedRule, Stage
 from tenferro.transforms.custom_rules.stopped import Inside, pinned
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.arguments import own_handle
+from tenferro.transforms.recording.owned import Owned
 
 
 class custom_jvp(CustomFunction):
@@ -124,10 +125,9 @@ class custom_jvp(CustomFunction):
             if len(rules) != len(primals):
                 raise self.wrong("defjvps", f"{len(rules)} rules", f"{len(primals)}, one each")
             given = [(r, t) for r, t in zip(rules, tangents, strict=True) if r and t is not None]
+            own = Owned()
             terms = [
-                call_rule(
-                    self.name, "rule(dx, y, *primals)", r, t, *with_own_handles((y, *primals))
-                )
+                call_rule(self.name, "rule(dx, y, *primals)", r, t, *own((y, *primals)))
                 for r, t in given
             ]
             return y, _sum(terms, y)
@@ -194,8 +194,9 @@ class JvpCall(NamedTuple):
             result = rule(_tree.unflatten(self.out_spec, [own_handle(y) for y in outputs]), *given)
         else:
             written = arguments.written("rule", "primals, tangents")
-            given = (*arguments.leading, *given)
-            result = call_rule(self.name, written, rule, *given, **arguments.named)
+            with Owned() as own:
+                leading, named = arguments.of_rule(own)
+                result = call_rule(self.name, written, rule, *leading, *given, **named)
         if not isinstance(result, (tuple, list)) or len(result) != 2:
             need = "a pair: the value and its tangent"
             raise custom.wrong("the jvp rule", type(result).__name__, need, rule)

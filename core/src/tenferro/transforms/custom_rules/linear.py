@@ -23,7 +23,6 @@ from tenferro.transforms.custom_rules.arguments import (
     ArgumentTree,
     is_array,
     take_arrays,
-    with_own_handles,
 )
 from tenferro.transforms.custom_rules.batch import BatchedLinear, values_in_front
 from tenferro.transforms.custom_rules.checks import call_rule, fit, wrong_result
@@ -35,6 +34,7 @@ from tenferro.transforms.errors import check_function
 from tenferro.transforms.pickled import PickledByName, check_picklable, named_after
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.arguments import own_handle
+from tenferro.transforms.recording.owned import Owned
 
 _SCALARS = frozenset(SCALARS)
 _T = TypeVar("_T")
@@ -98,7 +98,8 @@ class custom_linear(PickledByName):
         leaves, spec = _tree.flatten(x)
         flowing = [self._varying(leaf) for leaf in leaves]
         if all([has_known_value(a) for a in (*fixed, *flowing)]):
-            return self.apply_now(*with_own_handles((residuals, x)))
+            with Owned() as own:
+                return own.result(self.apply_now(*own((residuals, x))))
         inside = Inside(keep=any([is_traced(a.key) for a in fixed]))
         values = [inside.argument(a) for a in flowing]
         try:

@@ -46,6 +46,7 @@ from tenferro.transforms.custom_rules.recorded import RecordedRule, Stage
 from tenferro.transforms.custom_rules.stopped import Inside
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.arguments import Name, own_handle
+from tenferro.transforms.recording.owned import Owned
 
 
 class custom_vjp(CustomFunction):
@@ -241,8 +242,10 @@ class PullbackRule(NamedTuple):
         arguments = call.arguments
         assert bwd is not None
         written = arguments.written("bwd", "residuals, ct")
-        passed = (*arguments.leading, self.places.fill(residuals), ct)
-        result = call_rule(custom.name, written, bwd, *passed, **arguments.named)
+        residual = self.places.fill(residuals)
+        with Owned() as own:
+            leading, named = arguments.of_rule(own)
+            result = call_rule(custom.name, written, bwd, *leading, residual, ct, **named)
         entries = self._entries(result)
         arrays = [entries[i] for i in arguments.places.arrays]
         kept = [x for x, is_exact in zip(arrays, self.exact, strict=True) if not is_exact]

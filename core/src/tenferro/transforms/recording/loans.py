@@ -189,8 +189,8 @@ class Loans:
         if alive:
             for key, operand in zip(alive, snapshots([k.operand for k in alive]), strict=True):
                 key.operand = operand
-        if self._protected and _is_refused_write(error):
-            raise _written(self._protected, traceback) from error
+        if self._protected and is_refused_write(error):
+            raise written(self._protected, traceback) from error
 
     def _give_back(self, lent: Lent, error: BaseException | None) -> None:
         """Let the memo wait for the next call; end it if this call left something behind."""
@@ -205,13 +205,13 @@ def _is_found_again(leaf: Any, memo: Memo) -> bool:
     return type(leaf) is Array and not leaf.flow and memo.owns(leaf.key)
 
 
-def _is_refused_write(error: BaseException | None) -> bool:
+def is_refused_write(error: BaseException | None) -> bool:
     """Return whether NumPy, or a library that takes its buffers, refused to write."""
     refused = isinstance(error, ValueError) and not isinstance(error, BorrowedWriteError)
     return refused and "read-only" in str(error)
 
 
-def _written(arrays: Sequence[Any], traceback: Any) -> BorrowedWriteError:
+def written(arrays: Sequence[Any], traceback: Any) -> BorrowedWriteError:
     """Make the error for a refused write, at the user's line."""
     avals = tuple(dict.fromkeys(aval_of_operand(x) for x in arrays))
     error = BorrowedWriteError(
