@@ -2,8 +2,8 @@
 
 Read in this order: ``recording/loans``, ``recording/arguments``, ``recording/record``,
 ``recording/run_or_record``, ``derivatives/grad``, ``derivatives/jvp``, ``compilation/jit``,
-``batching/batch``, ``batching/vmap``, ``derivatives/blocks``, ``derivatives/jacobian``,
-``derivatives/hessian``, ``control/body``, ``control/scan``,
+``batching/batch``, ``batching/vmap``, ``derivatives/sweeps``, ``derivatives/blocks``,
+``derivatives/jacobian``, ``derivatives/hessian``, ``control/body``, ``control/scan``,
 ``contractions/expression``,
 ``inspection/look``, ``inspection/explain``, ``checking/gauge``, ``checking/check``,
 ``custom_rules/call``, ``inspection/debug_nans``. A file is loaded when one of its names is asked

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 __all__ = ["NumpyExecutable"]
 
-_RUNS_OF_PREPARED = 8  # before a program that will run often is compiled; many never do
-_LONGEST_PREPARED = 2_000  # new lines of such a program; a longer one waits as others do
+_RUNS_OF_PREPARED = 8  # of a program of jit before it is compiled; many never run so often
+_LONGEST_PREPARED = 2_000  # new lines of such a program; longer ones run as often as all others
 _NUMBERS: dict[type, Any] = {float: np.float64, bool: np.bool_}
 _LONGEST_SOURCE = 20_000  # new lines; programs that have more stay interpreted
-_LONGEST_WRITTEN = 500_000  # lines up to which is asked how many of them repeat
+_LONGEST_WRITTEN = 500_000  # lines; in longer programs repeated lines are not counted
 
 
 class NumpyExecutable(Executable):
@@ -80,7 +80,7 @@ class NumpyExecutable(Executable):
         return program
 
     def kept(self) -> tuple[Callable[..., NumpyExecutable], tuple[Any, ...]]:
-        """Return how the plan becomes an executable again."""
+        """Return a function and its arguments that make this executable in another process."""
         program = self._program
         if not isinstance(program, KeptProgram):
             program = KeptProgram.of(program)
@@ -165,7 +165,7 @@ class NumpyExecutable(Executable):
         self._run = self._fast if self.plan.raises else self._source
 
     def _fast(self, *operands: Any) -> tuple[Any, ...]:
-        """Run lines that may raise; if one does, run again and for ever lines that do not."""
+        """Run lines that may raise; if one does, run lines that do not, now and in later calls."""
         try:
             return self._source(*operands)
         except RAISED:

@@ -3,8 +3,8 @@
 Kernels are closures of functions of the library, or functions compiled from text that the library
 wrote; Python pickles neither. Here such a function is its code, the names of its module and the
 values that it closes over. A backend and its table of lowerings are those of the process that
-reads. What becomes of arrays is said by the backend: a program keeps its constants, and no memory
-that a run has used.
+reads. The backend says how arrays are written (``Backend.kept_value``): constants are, memory that
+runs use is not.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _LIBRARIES = ("", "numpy", "scipy", "optree", "opt_einsum")  # empty: text that 
 
 
 class NotKept(Exception):
-    """Signal, never shown: a program holds something that no other process can be given."""
+    """Signal, never shown: a program holds a value that cannot be moved to another process."""
 
 
 def written(value: object, backend: Backend, is_known: Callable[[str], bool]) -> bytes:
     """Return a program as bytes; ``is_known`` tells the packages whose source is known.
 
-    Raises NotKept: if it holds something that no other process can be given.
+    Raises NotKept: if it holds a value that cannot be moved to another process.
     """
     file = io.BytesIO()
     try:

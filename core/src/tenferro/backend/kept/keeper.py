@@ -116,8 +116,8 @@ class Keeper:
     def write(self) -> None:
         """Write the programs that this process has made and still has.
 
-        None is written if source files have changed meanwhile: modules load late, so that a part of
-        the programs may be by the new files.
+        None is written if source files have changed since the start: modules load late, so a part
+        of the programs may come from the new files.
         """
         end = monotonic() + _SECONDS_AT_THE_END
         made, self._made = self._made, {}

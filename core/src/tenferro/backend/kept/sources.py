@@ -21,11 +21,11 @@ from tenferro.backend.kept.names import WITHOUT_REFERENCES, digest
 if TYPE_CHECKING:
     from tenferro.backend.discovery.host import PluginHost
 
-FORMAT = 1  # of the files; another number, other names
+FORMAT = 1  # of the files of programs; with another number no older file is found
 _PREFIX = "TENFERRO_"
 _ENDINGS = (".py", ".pyc", ".so", ".pyd")
 _METADATA = (".dist-info", ".egg-info")
-_CLOCK_STEP = 100_000_000  # ns by which the clock of files may be behind
+_CLOCK_STEP = 100_000_000  # ns by which times of files may lag behind the clock
 #: folder, name, size and times
 File = tuple[str, str, int, int, int]
 _USED = ("loaded", "unavailable")  # states of plugins that may give primitives or lowerings

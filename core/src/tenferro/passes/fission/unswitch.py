@@ -1,9 +1,9 @@
 """One of two loops, chosen before the first step: whether some numbers are finite in all steps.
 
-A step that reads a select by ``is_finite`` of what no step changes has the same predicate in each
-loop that it runs in. If it holds in all steps, a loop without the select, and without what only the
-other side needs, gives the same bits (loop unswitching, Allen and Cocke 1971). Otherwise the loop
-runs as it is. Read next: ``split.py``.
+Where a select of a step asks ``is_finite`` of an operand of the loop, all answers are known before
+the first step. If every one is True, a loop without the select, and without the values that its
+other side alone needs, gives the same bits (loop unswitching, Allen and Cocke 1971). Otherwise the
+loop runs as it is. Read next: ``split.py``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tenferro.primitives.structural import BroadcastInDim
 
 
 def unswitched(loop: Scan, operands: Sequence[ValueKey]) -> Sequence[ValueKey] | None:
-    """Return the results of the loop that is chosen; ``None`` if its steps select nothing so."""
+    """Return the results of the loop that is chosen; ``None`` if no step has such a select."""
     tests = {i for i, key in enumerate(operands) if _is_test(key)}
     body, used = _without_selects(loop.body.flat, tests) if tests else (loop.body.flat, set())
     if not used:
@@ -46,7 +46,7 @@ def _is_test(key: ValueKey) -> bool:
 def _without_selects(
     graph: MaterializedGraph, tests: set[int]
 ) -> tuple[MaterializedGraph, set[int]]:
-    """Return a body in which these inputs hold, and those of them that selects read."""
+    """Return the body for the case that these inputs are True, and those that selects read."""
     origin = {i: i for i in tests}  # of a predicate: the input that it is, or is broadcast from
     used = set()
     same = list(range(len(graph.avals)))
@@ -65,7 +65,7 @@ def _without_selects(
 
 
 def _alone(loop: Scan, operands: Sequence[ValueKey]) -> Fragment:
-    """Return a graph of all operands that runs the loop on those that its steps read."""
+    """Return a graph that takes all operands and runs the loop on those that its steps read."""
     given = [new_leaf(f"x{i}", key.aval) for i, key in enumerate(operands)]
     inside = [new_leaf(f"x{i}", aval) for i, aval in enumerate(loop.body.input_avals)]
     graph = loop.body.flat

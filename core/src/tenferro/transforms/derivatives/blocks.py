@@ -13,16 +13,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.sparse.pattern import SparsePattern
 from tenferro.computegraph import ValueKey
 from tenferro.primitives import Handle
-from tenferro.primitives._aval import Aval
 from tenferro.primitives.complex import complex as make_complex
 from tenferro.primitives.complex import conj, real
 from tenferro.tidu import Linearization, NotLinearError
 from tenferro.transforms.derivatives.bottleneck.mixed import over_a_cut
 from tenferro.transforms.derivatives.costs import cheaper_mode, cost_of, counts_of, operations
+from tenferro.transforms.derivatives.sweeps import BlockOptions, Sweeps
 from tenferro.transforms.patterns.compressed import MIN_DIRECTIONS_TO_COMPRESS, Directions
 from tenferro.transforms.patterns.two_way import direction_counts, entries_of, two_way, whole
 from tenferro.transforms.recording.decisions import note_decision
@@ -30,28 +29,6 @@ from tenferro.transforms.recording.positions import Reads
 
 _MAX_PART_OF_PURE = 0.7  # of the operations of one mode, up to which both are taken
 Blocks = list[list[Handle]]  # [output leaf][input leaf]: shape [*output, *input]
-
-
-class BlockOptions(NamedTuple):
-    """Options of the blocks of a derivative, as ``jacobian`` takes them.
-
-    A ``symmetric`` derivative is that of a gradient with respect to the one argument of it.
-    """
-
-    mode: str
-    compress: bool | None
-    holomorphic: bool
-    sparse: bool = False
-    symmetric: bool = False
-
-    def directions(
-        self, send: Any, of: Aval, results: Sequence[Aval], last: bool, reads: Reads
-    ) -> Directions:
-        """Make the directions of an argument or of an output."""
-        return Directions(
-            send, of, results, last, self.compress, reads,
-            symmetric=self.symmetric, entries_only=self.sparse,
-        )  # fmt: skip
 
 
 def keys_of(rows: Blocks) -> list[ValueKey]:
@@ -71,105 +48,82 @@ def blocks_of(
 
     Sparse blocks are their entries; ``patterns`` receives their places, block by block.
     """
-    mode = how.mode
-    columns = _columns(linear, outputs, wrt, how, reads) if mode != "reverse" else []
-    rows = _rows(linear, outputs, wrt, how, reads) if mode != "forward" else []
+    mode, sweeps = how.mode, Sweeps(linear, outputs, wrt, how, reads)
     if mode in ("auto", "mixed") and not how.sparse:
-        found = _over_a_narrow_waist(linear, outputs, wrt, how, reads, columns, rows)
+        found = _over_a_narrow_waist(sweeps)
         if found is not None:
             return found
-    mode = _accumulating(mode, columns, rows) if how.sparse else mode
+    if mode == "auto" and how.sparse:
+        mode = _accumulating(sweeps)
     if mode == "auto" and len(outputs) == 1 == len(wrt):
-        alone = _both_ways(columns[0], rows[0], outputs[0].aval, wrt[0].aval, how, patterns)
+        alone = _both_ways(sweeps, patterns)
         if alone is not None:
             return [alone]
     if mode in ("auto", "mixed"):
-        mode = cheaper_mode(linear, columns, rows, outputs, wrt)
+        mode = cheaper_mode(sweeps)
     if how.sparse:
-        patterns += _patterns(mode, columns, rows, outputs, wrt)
-    return _in_one_mode(mode, columns, rows, outputs, wrt, how.holomorphic)
+        patterns += _patterns(sweeps, mode)
+    return _in_one_mode(sweeps, mode)
 
 
-def _over_a_narrow_waist(
-    linear: Linearization,
-    outputs: Sequence[ValueKey],
-    wrt: Sequence[ValueKey],
-    how: BlockOptions,
-    reads: Reads,
-    columns: Sequence[Directions],
-    rows: Sequence[Directions],
-) -> Blocks | None:
+def _over_a_narrow_waist(sweeps: Sweeps) -> Blocks | None:
     """Return the blocks as products over a narrow waist of the graph, where that is cheaper."""
+    how = sweeps.how
 
     def pure(factor: Any, of: Sequence[ValueKey], by: Sequence[ValueKey], mode: str) -> Blocks:
-        return blocks_of(factor, of, by, how._replace(mode=mode), reads, [])
+        return blocks_of(factor, of, by, how._replace(mode=mode), sweeps.reads, [])
 
     return over_a_cut(
-        linear,
-        outputs,
-        wrt,
+        sweeps.linear,
+        sweeps.outputs,
+        sweeps.wrt,
         forced=how.mode == "mixed",
         holomorphic=how.holomorphic,
-        counts=lambda: counts_of(columns, rows, outputs, wrt),
+        counts=lambda: counts_of(sweeps),
         operations=operations,
         pure=pure,
     )
 
 
-def _in_one_mode(
-    mode: str,
-    columns: Sequence[Directions],
-    rows: Sequence[Directions],
-    outputs: Sequence[ValueKey],
-    wrt: Sequence[ValueKey],
-    holomorphic: bool,
-) -> Blocks:
+def _in_one_mode(sweeps: Sweeps, mode: str) -> Blocks:
     """Return the blocks by forward or by reverse mode."""
+    holomorphic = sweeps.how.holomorphic
     if mode == "forward":
-        each = [_of_columns(*pair, holomorphic) for pair in zip(columns, wrt, strict=True)]
+        pairs = zip(sweeps.columns, sweeps.wrt, strict=True)
+        each = [_of_columns(*pair, holomorphic) for pair in pairs]
         return [list(row) for row in zip(*each, strict=True)]
-    return [_of_rows(*pair, holomorphic) for pair in zip(rows, outputs, strict=True)]
+    pairs = zip(sweeps.rows, sweeps.outputs, strict=True)
+    return [_of_rows(*pair, holomorphic) for pair in pairs]
 
 
-def _patterns(
-    mode: str,
-    columns: Sequence[Directions],
-    rows: Sequence[Directions],
-    outputs: Sequence[ValueKey],
-    wrt: Sequence[ValueKey],
-) -> list[SparsePattern]:
+def _patterns(sweeps: Sweeps, mode: str) -> list[SparsePattern]:
     """Return the places of the entries of each block."""
     found = []
-    for k, y in enumerate(outputs):
-        for i, x in enumerate(wrt):
-            places = columns[i].targets(k) if mode == "forward" else rows[k].targets(i)
+    for k, y in enumerate(sweeps.outputs):
+        for i, x in enumerate(sweeps.wrt):
+            of_columns = mode == "forward"
+            places = sweeps.columns[i].targets(k) if of_columns else sweeps.rows[k].targets(i)
             found.append(SparsePattern.of_places(places, (y.aval.size, x.aval.size)))
     return found
 
 
-def _accumulating(asked: str, columns: Sequence[Directions], rows: Sequence[Directions]) -> str:
-    """Return the mode in which all entries can be accumulated; the one asked for if none can."""
-    if asked != "auto":
-        return asked
-    for mode, each in (("forward", columns), ("reverse", rows)):
+def _accumulating(sweeps: Sweeps) -> str:
+    """Return the mode in which all entries can be accumulated; "auto" if there is none."""
+    for mode in ("forward", "reverse"):
+        each = sweeps.columns if mode == "forward" else sweeps.rows
         try:
             if all([one.parts is not None for one in each]):
                 note_decision("jacobian", f"{mode}: entries accumulated, no directions pushed")
                 return mode
         except NotLinearError:  # a pullback of the user that cannot be converted to forward mode
             continue
-    return asked
+    return "auto"
 
 
-def _both_ways(
-    columns: Directions,
-    rows: Directions,
-    output: Aval,
-    wrt: Aval,
-    how: BlockOptions,
-    patterns: list[SparsePattern],
-) -> list[Handle] | None:
+def _both_ways(sweeps: Sweeps, patterns: list[SparsePattern]) -> list[Handle] | None:
     """Return the only block by pulled rows and pushed columns, where that is much cheaper."""
+    (columns,), (rows,), how = sweeps.columns, sweeps.rows, sweeps.how
+    output, wrt = sweeps.outputs[0].aval, sweeps.wrt[0].aval
     sizes = wrt.size, output.size
     least = 2 if how.compress or how.sparse else MIN_DIRECTIONS_TO_COMPRESS
     if how.compress is False or min(sizes) < least or output.dtype is not wrt.dtype:
@@ -200,57 +154,12 @@ def _both_ways(
     return [whole(way, entries, output, wrt)]
 
 
-def targets_of(
-    linear: Linearization,
-    outputs: Sequence[ValueKey],
-    wrt: Sequence[ValueKey],
-    how: BlockOptions,
-    reads: Reads,
-) -> list[list[tuple[tuple[int, ...], tuple[int, int]]]]:
-    """Return the places of the entries of each block, in row-major order, and its shape."""
-    columns = _columns(linear, outputs, wrt, how, reads)
-    pairs = [(one, x.aval.size) for one, x in zip(columns, wrt, strict=True)]
-    return [
-        [(one.targets(k), (y.aval.size, size)) for one, size in pairs]
-        for k, y in enumerate(outputs)
-    ]
-
-
-def _columns(
-    linear: Linearization,
-    outputs: Sequence[ValueKey],
-    wrt: Sequence[ValueKey],
-    how: BlockOptions,
-    reads: Reads,
-) -> list[Directions]:
-    """Return, for each argument, the derivative of all outputs along it."""
-
-    def along(i: int) -> Directions:
-        def push(seed: Handle) -> Sequence[Any]:
-            return linear.apply([seed if j == i else None for j in range(len(wrt))])
-
-        avals = [key.aval for key in outputs]
-        return how.directions(push, wrt[i].aval, avals, True, reads)
-
-    return [along(i) for i in range(len(wrt))]
-
-
-def _rows(
-    linear: Linearization,
-    outputs: Sequence[ValueKey],
-    wrt: Sequence[ValueKey],
-    how: BlockOptions,
-    reads: Reads,
-) -> list[Directions]:
-    """Return, for each output, its derivative in all arguments."""
-
-    def along(k: int) -> Directions:
-        def pull(seed: Handle) -> Sequence[Any]:
-            return linear.transpose([seed if j == k else None for j in range(len(outputs))])
-
-        return how.directions(pull, outputs[k].aval, [key.aval for key in wrt], False, reads)
-
-    return [along(k) for k in range(len(outputs))]
+def patterns_of(
+    linear: Linearization, outputs: Sequence[ValueKey], wrt: Sequence[ValueKey]
+) -> list[SparsePattern]:
+    """Return the places of the entries of each block, in row-major order."""
+    how = BlockOptions("forward", None, False, sparse=True)
+    return _patterns(Sweeps(linear, outputs, wrt, how, Reads()), how.mode)
 
 
 def _of_columns(columns: Directions, wrt: ValueKey, holomorphic: bool) -> list[Handle]:

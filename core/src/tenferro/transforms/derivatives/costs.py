@@ -5,14 +5,15 @@ Read next: ``derivatives/blocks.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
 from tenferro.computegraph import Linearized, ValueKey, flatten, new_leaf
 from tenferro.primitives import Handle
 from tenferro.primitives._aval import Aval
-from tenferro.tidu import Linearization, NotLinearError
+from tenferro.tidu import NotLinearError
+from tenferro.transforms.derivatives.sweeps import Send, Sweeps
 from tenferro.transforms.patterns.compressed import MIN_DIRECTIONS_TO_COMPRESS, Directions
 from tenferro.transforms.recording.decisions import note_decision
 from tenferro.transforms.recording.run_or_record import history
@@ -20,21 +21,16 @@ from tenferro.transforms.recording.run_or_record import history
 _MAX_LEAVES_TO_FIND_PATTERNS = 8  # with more, patterns do not decide between the modes
 
 
-def cheaper_mode(
-    linear: Linearization,
-    columns: Sequence[Directions],
-    rows: Sequence[Directions],
-    outputs: Sequence[ValueKey],
-    wrt: Sequence[ValueKey],
-) -> str:
-    """Forward or reverse, by the operations that all directions of either take together."""
-    into, out = counts_of(columns, rows, outputs, wrt)
+def cheaper_mode(sweeps: Sweeps) -> str:
+    """Return "forward" or "reverse", whichever takes fewer operations for all its directions."""
+    into, out = counts_of(sweeps)
+    linear = sweeps.linear
     try:
-        forward = _all_directions(linear.apply, columns, wrt, into)
+        forward = _all_directions(linear.apply, sweeps.columns, sweeps.wrt, into)
     except NotLinearError:  # a pullback of the user that cannot be converted to forward mode
         note_decision("jacobian", "reverse: a rule has no forward mode")
         return "reverse"
-    reverse = _all_directions(linear.transpose, rows, outputs, out)
+    reverse = _all_directions(linear.transpose, sweeps.rows, sweeps.outputs, out)
     mode = "forward" if forward <= reverse else "reverse"
     costs = f"forward {forward:.2g}, reverse {reverse:.2g}"
     note_decision("jacobian", f"{mode}; counted operations: {costs}; no cheaper narrow waist")
@@ -42,7 +38,7 @@ def cheaper_mode(
 
 
 def _all_directions(
-    send: Callable[[list[Any]], Sequence[Any]],
+    send: Send,
     each: Sequence[Directions],
     keys: Sequence[ValueKey],
     counts: Sequence[int],
@@ -54,17 +50,13 @@ def _all_directions(
     return sum(counts) * cost_of(send([Handle(new_leaf("direction", key.aval)) for key in keys]))
 
 
-def counts_of(
-    columns: Sequence[Directions],
-    rows: Sequence[Directions],
-    outputs: Sequence[ValueKey],
-    wrt: Sequence[ValueKey],
-) -> tuple[list[int], list[int]]:
+def counts_of(sweeps: Sweeps) -> tuple[list[int], list[int]]:
     """Return the number of directions of each argument, and of each output."""
+    wrt, outputs = sweeps.wrt, sweeps.outputs
     sizes = [[key.aval.size for key in keys] for keys in (wrt, outputs)]
     few = max(len(wrt), len(outputs)) <= _MAX_LEAVES_TO_FIND_PATTERNS
     if few and min(map(sum, sizes)) >= MIN_DIRECTIONS_TO_COMPRESS:
-        sizes = [[one.count for one in each] for each in (columns, rows)]
+        sizes = [[one.count for one in each] for each in (sweeps.columns, sweeps.rows)]
     return sizes[0], sizes[1]
 
 

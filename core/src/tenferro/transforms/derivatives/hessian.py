@@ -15,8 +15,9 @@ from tenferro.arrays.sparse.pattern import SparsePattern
 from tenferro.computegraph import ValueKey
 from tenferro.primitives import TensorPrimitive
 from tenferro.tidu import ADContext, linearize_keys
-from tenferro.transforms.derivatives.blocks import BlockOptions, blocks_of, keys_of
+from tenferro.transforms.derivatives.blocks import blocks_of, keys_of
 from tenferro.transforms.derivatives.grad import regroup
+from tenferro.transforms.derivatives.sweeps import BlockOptions
 from tenferro.transforms.derivatives.whole import (
     WholeOptions,
     check_arguments,

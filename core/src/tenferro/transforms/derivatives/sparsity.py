@@ -12,7 +12,7 @@ from tenferro.backend import select_backend
 from tenferro.computegraph import UNKNOWN, ValueKey, flatten
 from tenferro.primitives import TensorPrimitive, constant
 from tenferro.tidu import linearize_keys
-from tenferro.transforms.derivatives.blocks import BlockOptions, targets_of
+from tenferro.transforms.derivatives.blocks import patterns_of
 from tenferro.transforms.derivatives.jacobian import nest
 from tenferro.transforms.derivatives.whole import check_arguments
 from tenferro.transforms.errors import check_function
@@ -20,7 +20,6 @@ from tenferro.transforms.patterns.sparse_results import matrices
 from tenferro.transforms.pickled import derived
 from tenferro.transforms.recording.argnums import Argnames, Argnums, choose
 from tenferro.transforms.recording.loans import Loans
-from tenferro.transforms.recording.positions import Reads
 from tenferro.transforms.recording.record import record
 from tenferro.transforms.recording.run_or_record import deliver, history, key_of
 
@@ -79,12 +78,7 @@ def sparsity(
         outputs, wrt = [key_of(x) for x in recording.outputs], recording.wrt
         check_arguments(wrt, outputs, any(key.aval.dtype.is_complex for key in wrt))
         linear = linearize_keys(outputs, wrt, space=TensorPrimitive.space)
-        how = BlockOptions("forward", None, False, sparse=True)
-        patterns = [
-            SparsePattern.of_places(targets, shape)
-            for row in targets_of(linear, outputs, wrt, how, Reads())
-            for targets, shape in row
-        ]
+        patterns = patterns_of(linear, outputs, wrt)
         found = matrices(patterns, _ones(patterns, wrt, backend), wrt)
         return nest(found, recording, chosen.single)
 

@@ -13,8 +13,8 @@ from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.sparse.pattern import SparsePattern
 from tenferro.computegraph import ValueKey
 from tenferro.tidu import ADContext
-from tenferro.transforms.derivatives.blocks import BlockOptions
 from tenferro.transforms.derivatives.grad import check_differentiable
+from tenferro.transforms.derivatives.sweeps import BlockOptions
 from tenferro.transforms.errors import DifferentiationInputError
 from tenferro.transforms.patterns.sparse_results import matrices
 from tenferro.transforms.recording.argnums import Chosen

@@ -47,9 +47,9 @@ class Loans:
     another view, made before, changes what was recorded. Arrays whose flag could not be set again
     are copied whatever their size, as are operands of other libraries that something can write to.
 
-    What is still alive at the end, in a list of losses or in a pullback, gets a copy of its own.
-    With ``keeps`` the transform hands out such values: recordings have no memo then, because their
-    end would end it, for all other transforms of the function.
+    A value that is still alive at the end, in a list of losses or in a pullback, gets a copy of its
+    own. With ``keeps`` the transform hands out such values, and its recordings use no memo: a value
+    that outlives the call would end the memo for every transform of the function.
     """
 
     __slots__ = ("_keeps", "_keys", "_memo", "_name", "_protected", "_unmarked", "reads")
@@ -91,8 +91,8 @@ class Loans:
     def nested(self, names: Sequence[str], trees: Sequence[Tree]) -> Nested | None:
         """Return what this transform follows if a remembered function applies it to its values.
 
-        What is recorded on other values would be recorded anew by each call, so the memo ends then.
-        It ends too if this transform hands out values.
+        A transform of values that the memo does not hold is recorded anew by each call, so the memo
+        ends then. It also ends if this transform hands out values.
         """
         if running.lent is None:
             return None
@@ -141,7 +141,10 @@ class Loans:
         return borrowing(borrowed)
 
     def mark(self) -> None:
-        """Mark a function that has recorded, unless values of its own leaves were computed."""
+        """Note a first recording, after which the next call of the function gets a memo.
+
+        A function that computed values from its own leaves gets none.
+        """
         if self._unmarked is None:
             return
         named, serial = self._unmarked

@@ -1,6 +1,6 @@
-"""A plan in another process: it is there from the first run on, and its arrays come from bytes.
+"""Plans that another process has made, and how their arrays are written and read.
 
-Read next: `executable.py`, which is what is kept.
+Read next: `executable.py`, whose executables are kept.
 """
 
 from __future__ import annotations
@@ -15,23 +15,24 @@ __all__ = ["Planned", "made_again"]
 
 
 class Planned:
-    """A plan that is there from the first run on."""
+    """A finished plan, where an executable of this process has a `Draft`."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.donated = plan.donated
 
     def early_run(self, operands: tuple[Any, ...], note: Any) -> None:
-        """Return None: the plan must run."""
+        """Return None: the plan runs from the first call on."""
 
 
 def made_again(array: np.ndarray[Any, Any]) -> Any:
-    """Return a function and arguments that make an array again; NotImplemented: as pickle does.
+    """Return a function and its arguments that make an array again, or NotImplemented.
 
-    Positions may be written to, because `take` copies those that may not.
+    NotImplemented stands for arrays of positions, which pickle writes as they are: they are
+    writeable, because `take` copies read-only ones.
 
-    Raises ValueError: for other arrays that may be written to, which hold values of a run, and for
-    constants in an order of memory that no plan makes.
+    Raises ValueError: for other writeable arrays, which hold values of a run, and for constants
+    that are neither in row-major nor in column-major order, which no plan makes.
     """
     if array.flags.writeable:
         if array.dtype.kind in "iub":
