@@ -147,6 +147,7 @@ XLA_DEEP = (
     f"{ON}/transforms/test_check_grads.py",
     f"{ON}/transforms/test_own_arguments.py",
     f"{ON}/control/test_dtypes_of_numbers.py",
+    f"{ON}/control/test_counters.py",
     f"{ON}/transforms/test_custom.py",
     f"{ON}/transforms/test_rules_when_called.py",
     f"{ON}/transforms/test_singular_points.py",
