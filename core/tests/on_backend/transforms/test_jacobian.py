@@ -191,3 +191,25 @@ def test_an_error_names_the_function_that_was_called(name, call):
     for other in {"jacobian", "jacfwd", "jacrev"} - {name}:
         line = rf"^(?!  from ).*\b{other}\b"
         assert not re.search(line, text, re.MULTILINE), text
+
+
+WIDER = {
+    "float64": lambda x: x.astype("f8") * 2,
+    "a constant of float64": lambda x: np.ones(3),
+    "float16": lambda x: x.astype("f2"),
+    "few of float64": lambda x: np.sum(x.astype("f8") * 2, keepdims=True),
+    "many of float16": lambda x: np.outer(x, x).astype("f2"),
+}
+MODES = {"auto": lambda y: np.promote_types(y, "f4"), "forward": lambda y: y, "reverse": "f4"}
+
+
+@pytest.mark.parametrize("jitted", [False, True])
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("function", WIDER)
+def test_the_dtype_of_a_jacobian_does_not_depend_on_shapes(function, mode, jitted):
+    """Output in forward mode, argument in reverse mode, the wider of both elsewhere"""
+    f, x = WIDER[function], np.ones(3, "f4")
+    wanted = MODES[mode]
+    jacobian = tn.jacobian(f, mode=mode)
+    found = (tn.jit(jacobian) if jitted else jacobian)(x)
+    assert found.dtype == (wanted(f(x).dtype) if callable(wanted) else wanted)

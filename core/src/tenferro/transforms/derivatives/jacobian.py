@@ -13,7 +13,7 @@ from typing import Any
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.sparse.pattern import SparsePattern
 from tenferro.computegraph import ValueKey
-from tenferro.primitives import Handle, TensorPrimitive
+from tenferro.primitives import DType, Handle, TensorPrimitive, convert, promote_dtypes
 from tenferro.primitives.complex import conj
 from tenferro.tidu import ADContext, linearize_keys
 from tenferro.transforms.derivatives.blocks import blocks_of, keys_of
@@ -91,7 +91,9 @@ def jacobian(
     callable
         Function with the arguments of ``function``. Its result has the structure of the output;
         each leaf holds the structure of the argument (a tuple of structures if ``argnums`` or
-        ``argnames`` is a tuple). The shape of an entry is [*output, *argument].
+        ``argnames`` is a tuple). The shape of an entry is [*output, *argument]. Its dtype is that
+        of the output in forward mode, that of the argument in reverse mode, and the wider of both
+        in the other modes.
 
     Raises
     ------
@@ -188,6 +190,8 @@ def _computed(
     def emit(reads: Reads, patterns: list[SparsePattern]) -> list[ValueKey]:
         linear = linearize_keys(outputs, wrt, space=TensorPrimitive.space, context=options.context)
         rows = blocks_of(linear, outputs, wrt, options.of_blocks(), reads, patterns)
+        if options.mode in ("auto", "mixed"):
+            rows = [_in_joint_dtypes(row, y, wrt) for row, y in zip(rows, outputs, strict=True)]
         if options.conjugate:
             rows = [_conjugated(row, wrt) for row in rows]
         return keys_of(rows)
@@ -219,6 +223,19 @@ def jacrev(function: Callable[..., Any], argnums: Argnums = 0, **options: Any) -
     (f64[2],)
     """
     return _made("jacrev", function, argnums, mode="reverse", **options)
+
+
+def _in_joint_dtypes(row: Sequence[Handle], y: ValueKey, wrt: Sequence[ValueKey]) -> list[Handle]:
+    """Return blocks in the wider dtype of output and argument, whatever mode gave them."""
+    pairs = zip(row, wrt, strict=True)
+    return [
+        _in_joint_dtype(block, promote_dtypes(y.aval.dtype, x.aval.dtype)) for block, x in pairs
+    ]
+
+
+def _in_joint_dtype(block: Handle, dtype: DType) -> Handle:
+    is_other = block.dtype is not dtype and block.dtype.is_complex is dtype.is_complex
+    return convert(block, dtype) if is_other else block
 
 
 def _conjugated(row: Sequence[Handle], wrt: Sequence[ValueKey]) -> list[Handle]:
