@@ -213,3 +213,11 @@ def test_the_dtype_of_a_jacobian_does_not_depend_on_shapes(function, mode, jitte
     jacobian = tn.jacobian(f, mode=mode)
     found = (tn.jit(jacobian) if jitted else jacobian)(x)
     assert found.dtype == (wanted(f(x).dtype) if callable(wanted) else wanted)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_blocks_of_an_integer_output_are_zeros_of_the_dtype_of_the_argument(mode):
+    """It does not vary"""
+    found = tn.jacobian(lambda x: (x * 2, np.arange(2)), mode=mode)(np.ones(3, "f4"))[1]
+    assert found.dtype == "float32"
+    np.testing.assert_array_equal(found, np.zeros((2, 3)))

@@ -190,8 +190,8 @@ def _computed(
     def emit(reads: Reads, patterns: list[SparsePattern]) -> list[ValueKey]:
         linear = linearize_keys(outputs, wrt, space=TensorPrimitive.space, context=options.context)
         rows = blocks_of(linear, outputs, wrt, options.of_blocks(), reads, patterns)
-        if options.mode in ("auto", "mixed"):
-            rows = [_in_joint_dtypes(row, y, wrt) for row, y in zip(rows, outputs, strict=True)]
+        pairs = zip(rows, outputs, strict=True)
+        rows = [_in_dtypes_of(options.mode, row, y.aval.dtype, wrt) for row, y in pairs]
         if options.conjugate:
             rows = [_conjugated(row, wrt) for row in rows]
         return keys_of(rows)
@@ -225,15 +225,21 @@ def jacrev(function: Callable[..., Any], argnums: Argnums = 0, **options: Any) -
     return _made("jacrev", function, argnums, mode="reverse", **options)
 
 
-def _in_joint_dtypes(row: Sequence[Handle], y: ValueKey, wrt: Sequence[ValueKey]) -> list[Handle]:
-    """Return blocks in the wider dtype of output and argument, whatever mode gave them."""
-    pairs = zip(row, wrt, strict=True)
-    return [
-        _in_joint_dtype(block, promote_dtypes(y.aval.dtype, x.aval.dtype)) for block, x in pairs
-    ]
+def _in_dtypes_of(
+    mode: str, row: Sequence[Handle], y: DType, wrt: Sequence[ValueKey]
+) -> list[Handle]:
+    """Return the blocks of an output of dtype y in the dtypes that a mode has.
+
+    An integer output does not vary: its blocks have the dtypes of the arguments.
+    """
+    dtypes = [x.aval.dtype for x in wrt]
+    if y.is_inexact and mode in ("forward", "reverse"):
+        return [*row]
+    joint = [promote_dtypes(y, x) if y.is_inexact else x for x in dtypes]
+    return [_in_precision(*pair) for pair in zip(row, joint, strict=True)]
 
 
-def _in_joint_dtype(block: Handle, dtype: DType) -> Handle:
+def _in_precision(block: Handle, dtype: DType) -> Handle:
     is_other = block.dtype is not dtype and block.dtype.is_complex is dtype.is_complex
     return convert(block, dtype) if is_other else block
 
