@@ -123,3 +123,11 @@ def test_roots_and_logarithms_of_what_is_not_finite_are_errors_of_numpys_kind(fu
         got = tn.jvp(function, (np.stack([a, a]),), (direction,))[1]
         np.testing.assert_allclose(got[0], tn.jvp(function, (a,), (a,))[1], rtol=1e-12)
         assert np.isnan(got[1]).all()
+
+
+@pytest.mark.parametrize("a", [np.zeros((1, 1)), np.diag([0.0, 1.0]), [[1.0, 2.0], [2.0, 4.0]]])
+def test_a_singular_matrix_has_no_logarithm(a):
+    """det A = 0, so that no X has exp X = A, whose determinant is exp tr X"""
+    for x in (np.asarray(a), np.asarray(a) + 0j):
+        assert np.isnan(np.asarray(L.logm(x))).all()
+        assert np.isnan(np.asarray(L.fractional_matrix_power(x, 0.5))).all()

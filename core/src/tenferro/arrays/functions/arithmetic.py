@@ -10,7 +10,7 @@ from typing import Any
 
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import Array, another_handle
-from tenferro.arrays.handle.convert import as_array
+from tenferro.arrays.handle.convert import as_array, check_range
 from tenferro.arrays.handle.weak import is_weak
 from tenferro.arrays.promotion.broadcast import cast, float_for, floating, pair, together
 from tenferro.arrays.registry import FUNCTIONS, covers
@@ -79,6 +79,7 @@ def power(x: Any, y: Any) -> Array:
     A Python integer, or a Python float that is one, is an exact integer power, also at negative x.
 
     Raises DTypeMismatchError: for integers to a negative power, which have no integer value.
+    Raises OverflowError: for an exponent that the dtype of integers does not hold, as in NumPy.
     """
     if type(y) is float and y.is_integer() and abs(y) < 2**31:
         exponent: int | None = int(y)
@@ -89,7 +90,13 @@ def power(x: Any, y: Any) -> Array:
         return p.pow(cast(a, int8), cast(b, int8)) if a.dtype.is_bool else p.pow(a, b)
     base = as_array(x)
     dtype = promote(base.dtype, y)
-    if dtype.is_integer and exponent < 0:
+    if dtype.is_integer:
+        _check_exponent(base, exponent, dtype)
+    return _integer_power(cast(base, dtype), exponent)
+
+
+def _check_exponent(base: Array, exponent: int, dtype: DType) -> None:
+    if exponent < 0:
         error = DTypeMismatchError.of(
             "power",
             "an integer to a negative power is not an integer",
@@ -98,7 +105,7 @@ def power(x: Any, y: Any) -> Array:
             dtypes=(dtype,),
         )
         raise at_user_line(error)
-    return _integer_power(cast(base, dtype), exponent)
+    check_range(exponent, dtype)
 
 
 @covers("__power__")

@@ -36,13 +36,21 @@ def astype(
 @covers("_sort")
 def sort(x: Array, axis: int = -1, kind: Any = None, order: Any = None, **keywords: Any) -> None:
     """Sort in place."""
+    _check_axis(axis, "sort")
     rebind(x, FUNCTIONS["sort"](x, axis, **_given(kind=kind, order=order), **keywords))
 
 
 @covers("_partition")
 def partition(x: Array, kth: Any, axis: int = -1, kind: Any = None, order: Any = None) -> None:
     """Partition in place."""
+    _check_axis(axis, "partition")
     rebind(x, FUNCTIONS["partition"](x, kth, axis, **_given(kind=kind, order=order)))
+
+
+def _check_axis(axis: Any, function: str) -> None:
+    if axis is None:
+        text = f"{function}: in place it needs an axis; np.{function} flattens a copy"
+        raise at_user_line(TypeError(text))
 
 
 def _given(**keywords: Any) -> dict[str, Any]:

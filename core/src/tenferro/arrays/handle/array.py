@@ -113,6 +113,7 @@ class Array(Handle):
             raise
 
     def __int__(self) -> int:
+        self._refuse_complex("int")
         try:
             return int(self._concrete("int()"))
         except TypeError as error:
@@ -127,12 +128,18 @@ class Array(Handle):
         return int(self._concrete("index()"))
 
     def __float__(self) -> float:
+        self._refuse_complex("float")
         try:
             return float(self._to_numpy("float()"))
         except TypeError as error:
             if (error := refusal(error, "float")) is not None:
                 raise error from None
             raise
+
+    def _refuse_complex(self, asked: str) -> None:
+        if self.dtype.is_complex:
+            text = f"{asked}() would drop the imaginary part of {self.aval}: take `x.real`"
+            raise at_user_line(TypeError(text))
 
     def __complex__(self) -> complex:
         try:

@@ -37,7 +37,7 @@ def logm(A: Any) -> Array:
     A: [*B,n,n]   →   [*B,n,n]
 
     Real matrices have real results, nan if an eigenvalue is below zero: give a complex matrix, as
-    ``A + 0j``. A singular matrix has no logarithm.
+    ``A + 0j``. A singular matrix has no logarithm: the result is nan.
 
     >>> import tenferro as tn
     >>> tn.linalg.logm([[1.0]])
@@ -68,7 +68,8 @@ def fractional_matrix_power(A: Any, t: Any) -> Array:
 
     A: [*B,n,n]   t: a number   →   [*B,n,n]
 
-    An int is an exponent for ``matrix_power``, which A may be singular for; otherwise see ``logm``.
+    An int is an exponent for ``matrix_power``, which A may be singular for; otherwise the result
+    for a singular matrix is nan, as that of ``logm``.
 
     >>> import tenferro as tn
     >>> tn.linalg.fractional_matrix_power([[9.0]], 2)

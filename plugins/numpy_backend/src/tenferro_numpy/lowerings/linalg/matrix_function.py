@@ -57,6 +57,8 @@ def _function(op: MatrixFunction, x: Any) -> Any:
     def each(x: Any) -> Any:
         if not np.isfinite(x).all():  # a direction, in which the derivative is linear
             return np.full_like(x, np.nan)
+        if op.function == "logm" and not np.linalg.slogdet(x)[0]:
+            return np.full_like(x, np.nan)  # SciPy puts 1e-20 for an eigenvalue 0, and warns
         try:
             return _of_kind(x, function(x))
         except np.linalg.LinAlgError:
