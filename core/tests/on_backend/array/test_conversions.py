@@ -13,6 +13,7 @@ import tenferro as tn
 
 integrate = pytest.importorskip("scipy.integrate")
 interpolate = pytest.importorskip("scipy.interpolate")
+ndimage = pytest.importorskip("scipy.ndimage")
 optimize = pytest.importorskip("scipy.optimize")
 sparse = pytest.importorskip("scipy.sparse")
 sparse_linalg = pytest.importorskip("scipy.sparse.linalg")
@@ -79,7 +80,11 @@ def assign_to_numpy(x):
         (assign_to_numpy, "float", "`np.zeros_like(x)`"),
         (lambda x: np.save(os.devnull, x), "np.save", "save it there"),
         (lambda x: np.testing.assert_allclose(x, x), "np.testing.assert_allclose", "compare them"),
-        (lambda x: interpolate.interp1d([0, 3], [1, 2])(x), "scipy.interpolate.interp1d", "call"),
+        (lambda x: interpolate.interp1d([0, 3], [1, 2])(x),
+         "scipy.interpolate.interp1d", "`np.interp("),
+        (lambda x: ndimage.convolve([x, x], [1, 2]), "scipy.ndimage.convolve", "np.pad(x, width"),
+        (lambda x: ndimage.gaussian_filter([x, x], 1.0), "scipy.ndimage.gaussian_filter",
+         "`tenferro.signal.convolve("),
     ],
 )  # fmt: skip
 def test_a_conversion_names_the_function_that_converted_and_the_cure(

@@ -313,5 +313,8 @@ def test_scipys_own_function_names_ours():
     def loss(x):
         return theirs.norm.logpdf(x)
 
-    with pytest.raises(tn.TracedConversionError, match=r"tenferro\.stats\.norm\.logpdf"):
+    with pytest.raises(tn.TracedConversionError, match=r"tenferro\.stats\.norm\.logpdf") as found:
         tn.grad(loss)(1.0)
+    assert found.value.function == "scipy.stats.norm.logpdf"
+    with pytest.raises(tn.TracedConversionError, match=r"of another distribution"):
+        tn.grad(lambda x: theirs.gumbel_r.logpdf(x))(1.0)

@@ -82,6 +82,8 @@ def _of_frame(frame: FrameType) -> str:
         return {"RClass": "np.r_", "CClass": "np.c_"}.get(kind, "np.r_")
     if name and "self" in frame.f_locals:  # a method, perhaps of a private base class
         cls = type(frame.f_locals["self"])
+        if cls.__module__.startswith("scipy.stats.") and cls.__name__.endswith("_gen"):
+            return f"scipy.stats.{cls.__name__.removesuffix('_gen')}.{name}"
         return public_name(cls.__module__, cls.__name__)
     return public_name(_module(frame), owner)
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from tenferro.arrays.diagnosis.asking import Asker, asker, asker_in, callee
+from tenferro.arrays.diagnosis.scipy_cures import cure_of_scipy
 from tenferro.arrays.errors import TracedConversionError, UnsupportedFunctionError
 from tenferro.arrays.registry import FUNCTIONS
 from tenferro.primitives._aval import Aval
@@ -192,62 +193,6 @@ _OF_NUMPY = {
 }
 
 
-_SCIPYS = frozenset(("integrate", "interpolate", "ndimage", "signal", "spatial.distance"))
-_SPARSE = (
-    "of sparse arrays of SciPy, operators take Arrays: `S @ x`, `S * x`, `S / x`, `S + x`, "
-    "`S == x`, on either side; `tenferro.linalg.sparse_array(S)` has the entries `.data`, and "
-    "`.toarray()`"
-)
-
-
-_INSTEAD = {
-    "sparse.linalg": (
-        "a sparse system is solved by `tenferro.linalg.spsolve(S, b)`, or by a solver of your own "
-        "in `tenferro.custom_linear_solve`"
-    ),
-    "optimize": (
-        "the derivative of a solution follows from its equation: "
-        "`tenferro.custom_root(f, x0, solve, tangent_solve)`, where `solve(f, x0)` may call "
-        "`scipy.{rest}` outside of jit; the equation of a minimum is that its gradient is 0"
-    ),
-    "integrate": (
-        "`scipy.{rest}` computes with numbers: write the steps by `tenferro.scan`, or the sum over "
-        "nodes that `np.polynomial.legendre.leggauss` gives; or state its derivative by "
-        "`tenferro.custom_vjp`"
-    ),
-}
-"""What replaces the functions of a part of SciPy that have no counterpart here."""
-
-
-def _cure_of_scipy(rest: str) -> str:
-    part, _, name = rest.rpartition(".")
-    if rest.startswith("sparse") and not part.startswith("sparse.linalg"):
-        return _SPARSE
-    if part.startswith("stats"):
-        return _cure_of_distributions()
-    if part in _SCIPYS and name in import_module(f"tenferro.{part}").__all__:
-        return f"call `tenferro.{part}.{name}`, which takes Arrays"
-    if part == "special" and name in import_module("tenferro.special").__all__:
-        return f"a list hides its Arrays: call `scipy.{rest}(np.stack([x, y]))`"
-    if name in FUNCTIONS:
-        return f"call `tenferro.{name}`, which takes Arrays"
-    if part in _INSTEAD:
-        return _INSTEAD[part].format(rest=rest)
-    return (
-        f"`scipy.{rest}` computes with numbers and has no derivative here: call it outside of "
-        "the function that is differentiated or traced, or give it a derivative by "
-        "`tenferro.custom_vjp`"
-    )
-
-
-def _cure_of_distributions() -> str:
-    names = ", ".join(import_module("tenferro.stats").__all__)
-    return (
-        f"`tenferro.stats` has {names}, with the names and signatures of SciPy, as in "
-        "`tenferro.stats.norm.logpdf(x)`; other distributions have no derivative here"
-    )
-
-
 def _cure_of_math(name: str) -> str:
     if name in _OF_MATH_SPECIAL:
         return f"write `scipy.special.{_OF_MATH_SPECIAL[name]}(x)`"
@@ -264,7 +209,7 @@ def _cure_of_method(name: str) -> str:
 
 _OF_LIBRARY = {
     "np": _cure_of_numpy,
-    "scipy": _cure_of_scipy,
+    "scipy": cure_of_scipy,
     "math": _cure_of_math,
     "cmath": _cure_of_math,
     "ndarray": _cure_of_method,
@@ -378,7 +323,7 @@ def refuse_scipy() -> None:
         return
     names = import_module(f"tenferro.{part}").__all__
     nearest = f"tenferro.{part}.{name}" if name in names else None
-    hint = "" if nearest else f"{_cure_of_scipy(f'{part}.{name}')}; "
+    hint = "" if nearest else f"{cure_of_scipy(f'{part}.{name}')}; "
     hint += (
         "for a value that is meant as a constant, call it on "
         "`np.asarray(tenferro.stop_gradient(x))`"

@@ -99,7 +99,9 @@ class SparseArray(SparseOperators):
             UnsupportedAttributeError(
                 f"a sparse matrix inside a program has no attribute {name!r}\n"
                 f"  need       {instead}\n"
-                "  hint       outside of transforms it is a matrix of SciPy or JAX",
+                "  hint       outside of transforms it is a matrix of SciPy or JAX; inside,\n"
+                "             `tenferro.linalg.spsolve` solves systems, and functions of\n"
+                "             `np.linalg` take `A.toarray()`",
                 attribute=name,
                 instead=instead,
             )
