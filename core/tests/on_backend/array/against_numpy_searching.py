@@ -111,6 +111,7 @@ SETS = [
         after=fixed),
     row("setxor1d", MANY, X(values=[1, 5])),
     row("setxor1d", V, X(3, seed=1), grad=True),
+    row("setxor1d", X(values=[np.nan, 1, 2]), X(values=[2, np.nan]), dtypes=REAL, after=fixed),
     row("setxor1d", X(values=[3, 1, 2]), X(values=[1, 5]), assume_unique=True, dtypes=FEW,
         after=fixed),
     row("isin", TIED, X(values=[1, 3])),

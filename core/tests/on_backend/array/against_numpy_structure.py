@@ -103,6 +103,8 @@ REARRANGEMENTS = [
     *refused("repeat", V, [1, 2]),
     *refused("repeat", V, -1),
     row("delete", V, 1, grad=True),
+    row("delete", M, [], axis=1, dtypes=FEW),
+    row("insert", M, [], 7, axis=0, dtypes=FEW),
     row("delete", M, [0, -1], axis=1, dtypes=FEW, grad=True),
     row("delete", M, slice(None, None, 2), dtypes=FEW),
     row("delete", V, X(5, dtype="bool"), dtypes=FEW),

@@ -17,6 +17,7 @@ from tenferro.arrays.handle.array import Array, another_handle
 from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import fitted, integers, normalize_axes, normalize_axis
 from tenferro.arrays.registry import covers
+from tenferro.primitives import int64
 
 _STATIC = "an index of Python or NumPy"
 
@@ -29,7 +30,12 @@ def rearranged(x: Array, function: str, places: Callable[[Any, Any], Any]) -> Ar
 
 
 def _index(obj: Any, function: str) -> Any:
-    return obj if isinstance(obj, slice) else known(obj, function, _STATIC)
+    return obj if isinstance(obj, slice) else known(_integers_if_empty(obj), function, _STATIC)
+
+
+def _integers_if_empty(obj: Any) -> Any:
+    """Return an index; an empty list, which has no dtype of its own, holds integers."""
+    return zeros(0, int64) if isinstance(obj, (list, tuple)) and not len(obj) else obj
 
 
 @covers("delete")
@@ -45,7 +51,10 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Array:
     def find(entry: Any) -> Any:
         return (numpy.delete(numpy.arange(size), entry),)
 
-    (places,) = find(obj) if isinstance(obj, slice) else found_of([obj], find, "delete", _STATIC)
+    if isinstance(obj, slice):
+        (places,) = find(obj)
+    else:
+        (places,) = found_of([_integers_if_empty(obj)], find, "delete", _STATIC)
     return elements(found, places, along)
 
 

@@ -25,6 +25,7 @@ from tenferro.primitives.comparison import eq, logical_and, lt, ne, select
 from tenferro.primitives.structural import stop_gradient
 
 _Unary = Callable[[Array], Array]
+MAX_DECIMALS = 308  # 10^308 is a float64
 
 
 def _to_integers(names: str, primitive: _Unary, doc: str) -> Callable[[Any], Array]:
@@ -75,6 +76,8 @@ def _by_parts(function: _Unary, x: Array) -> Array:
 def round(x: Any, decimals: int = 0) -> Array:
     """Round to a number of decimals, which may be negative; ties go to the even digit.
 
+    Raises ValueError: for more than 308 decimals, whose power of ten overflows.
+
     >>> import tenferro as tn
     >>> tn.round(12.375, 2)
     np.float64(12.38)
@@ -84,6 +87,8 @@ def round(x: Any, decimals: int = 0) -> Array:
         return _round_exact(found, decimals)
     if not decimals:
         return _by_parts(p.round, found)
+    if abs(decimals) > MAX_DECIMALS:
+        raise at_user_line(ValueError(f"round: {decimals} decimals; at most {MAX_DECIMALS}"))
     scale = 10.0 ** abs(decimals)
     if decimals > 0:
         return _by_parts(lambda part: p.round(part * scale) / scale, found)

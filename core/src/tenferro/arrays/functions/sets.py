@@ -174,9 +174,9 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
 
 @covers("setxor1d")
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
-    """Return the sorted values that are in exactly one of the arrays."""
+    """Return the sorted values that are in exactly one of the arrays; NaN equals nothing."""
     parts = [_set(x, "setxor1d", assume_unique)[0] for x in (ar1, ar2)]
-    found = _distinct(concatenate(parts), "setxor1d")
+    found = _distinct(concatenate(parts), "setxor1d", equal_nan=False)
     find = lambda counts: (counts == 1).nonzero()  # noqa: E731
     (places,) = found_of([found.counts], find, "setxor1d", _STATIC)
     return elements(found.values, places)
