@@ -9,6 +9,7 @@ import pytest
 from region_programs import regions, run
 
 from tenferro import primitives as tp
+from tenferro_numpy.kernels import region as region_kernel
 
 
 def test_a_value_and_its_gradient_are_one_region(backend, program):
@@ -213,8 +214,10 @@ def test_regions_of_which_one_waits_for_another_are_not_both_joined(backend, pro
     np.testing.assert_array_equal(result, np.where(2 * p > np.mean(2 * p), a * a, 2 * p))
 
 
-def test_small_arrays_are_left_alone(backend, program):
-    """Up to a tile each, and eight tiles together."""
+@pytest.mark.parametrize("kept, tiles", [(True, 2), (False, 1)])
+def test_small_arrays_are_left_alone(backend, program, monkeypatch, kept, tiles):
+    """Up to two tiles each if freed arrays stay with the process, and eight tiles together."""
+    monkeypatch.setattr(region_kernel, "are_freed_arrays_kept", lambda: kept)
 
     def few(x):
         return tp.sin(tp.exp(x))
@@ -225,9 +228,11 @@ def test_small_arrays_are_left_alone(backend, program):
             made.append(tp.sin(made[-1]))
         return tuple(made)
 
-    for function, size, expected in ((few, 32, 0), (few, 33, 1), (many, 32, 0), (many, 33, 1)):
+    most = 32 * tiles
+    for function, size in ((few, most), (few, most + 1), (many, 32), (many, 33)):
         x = np.linspace(0, 1, size)
-        assert len(run(backend, program(function, x), [x], tile=32)[0]) == expected
+        found = run(backend, program(function, x), [x], tile=32)[0]
+        assert len(found) == (size > most or size == 33)
     x = np.linspace(0, 1, 16)
     made = program(lambda x: (*many(x), tp.tanh(x), *many(tp.cos(x)), *many(-x)), x)
     assert len(run(backend, made, [x], tile=32)[0]) == 1

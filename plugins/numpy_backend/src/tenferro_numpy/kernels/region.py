@@ -20,7 +20,7 @@ import numpy as np
 from tenferro.backend.extend import NamedTuple
 from tenferro_numpy.kernels.tile_layout import Division, Move, Tile, assemble, divide
 from tenferro_numpy.kernels.tile_reductions import Fold, folding, reduced
-from tenferro_numpy.machine.allocator import PAGES
+from tenferro_numpy.machine.allocator import PAGES, are_freed_arrays_kept
 from tenferro_numpy.machine.threads import (
     WORTH_THREADS,
     cut,
@@ -32,6 +32,9 @@ from tenferro_numpy.machine.threads import (
 from tenferro_numpy.machine.tile_size import Index, Tiling, tile_for_buffers
 
 __all__ = ["Region", "Write"]
+
+_WORK_OF_TWO_THREADS = WORTH_THREADS  # with one thread, too, so that results are the same
+_ARRAYS_IN_CACHE = 4  # of the size that lines may make one by one
 
 
 class Write(NamedTuple):
@@ -103,11 +106,21 @@ class Region:
         return _region, (*parts, *more)
 
     def is_small(self) -> bool:
-        """Return True if its lines are faster one by one, wherever their memory comes from."""
+        """Return True if its lines are faster one by one.
+
+        All that they make stays in the cache of a core, and is not enough work for two threads.
+        """
         made = [dtype.itemsize for dtype in (*self.arrays, *self.scratch)]
-        size, each = prod(self.shape), min(PAGES, self.tiling.bytes)
-        fits = size * max(made, default=0) <= each and size * sum(made) <= self.tiling.cache
+        size, work = prod(self.shape), len(self.calls) + len(self.folds)
+        fits = size * max(made, default=0) <= self._largest_outside()
+        fits = fits and size * sum(made) <= self.tiling.cache and size * work < _WORK_OF_TWO_THREADS
         return fits and not self.moves
+
+    def _largest_outside(self) -> int:
+        """Return the bytes of the largest array that its lines may make one by one."""
+        if are_freed_arrays_kept():
+            return self.tiling.cache // _ARRAYS_IN_CACHE
+        return min(PAGES, self.tiling.bytes)
 
     def __call__(self, *operands: Any) -> Any:
         """Compute the arrays and reductions of these operands; a single one is not in a tuple."""

@@ -18,16 +18,22 @@ from functools import cache
 
 import numpy as np
 
-__all__ = ["PAGES", "keep_freed_arrays"]
+__all__ = ["PAGES", "are_freed_arrays_kept", "keep_freed_arrays"]
 
 PAGES = 1 << 16  # bytes from which freed arrays may cost the next one its pages
-_MAX_HEAP_ARRAY_BYTES = (
-    31 << 20
-)  # bytes, with a header less than the 32 MiB that the thresholds grow to
+#: Bytes: with a header less than the 32 MiB that the thresholds grow to.
+_MAX_HEAP_ARRAY_BYTES = 31 << 20
 
 
 @cache
 def keep_freed_arrays() -> None:
     """Let arrays find the memory of freed ones, from now on in this process, unless refused."""
-    if os.environ.get("TENFERRO_NUMPY_KEEP_MEMORY", "1") != "0":
+    if are_freed_arrays_kept():
         np.empty(_MAX_HEAP_ARRAY_BYTES, np.uint8)
+
+
+@cache
+def are_freed_arrays_kept() -> bool:
+    """Return True if the C library is glibc, and the environment does not forbid it."""
+    is_glibc = "CS_GNU_LIBC_VERSION" in getattr(os, "confstr_names", ())
+    return is_glibc and os.environ.get("TENFERRO_NUMPY_KEEP_MEMORY", "1") != "0"
