@@ -1,13 +1,18 @@
-"""The options of all tests here: `--tier`, `--over`, and how property tests draw their examples.
+"""The options of all tests here: `--tier`, `--over`, and how tests draw their numbers.
 
-Property tests draw the same examples at every run; `HYPOTHESIS_PROFILE=fuzz` draws fresh ones. What
-a fresh example finds is added to its test as a named one (`@example`). Tests say how many examples
-they draw and nothing of how: the two profiles are the only place. Read `tests/tiers.py` for tiers.
+A test draws the same numbers alone and after any others: a generator of its module has the state
+that importing the module left, whatever was drawn from it since. Property tests draw the same
+examples at every run; `HYPOTHESIS_PROFILE=fuzz` draws fresh ones. What a fresh example finds is
+added to its test as a named one (`@example`). Tests say how many examples they draw and nothing of
+how: the two profiles are the only place. Read `tests/tiers.py` for tiers.
 """
 
 import os
 import runpy
+import sys
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -41,12 +46,34 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out what is not in the tier; refuse tests whose names are others in each process."""
     if unstable := [item.nodeid for item in items if " at 0x" in item.nodeid]:
         raise pytest.UsageError(f"the address of an object is in the name of a test: {unstable[0]}")
+    for module in {getattr(item, "module", None) for item in items} - {None}:
+        generators[module] = generators_of(module)
     tier, over = config.getoption("--tier"), config.getoption("--over")
     wanted = tiers["in_tier"]([item.nodeid for item in items], tier, over)
     left_out = [item for item, is_wanted in zip(items, wanted, strict=True) if not is_wanted]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item, is_wanted in zip(items, wanted, strict=True) if is_wanted]
+
+
+# Random generators among the globals of each test module, with their states after the import.
+generators: dict[ModuleType, list[tuple[Any, dict[str, Any]]]] = {}
+
+
+def generators_of(module: ModuleType) -> list[tuple[Any, dict[str, Any]]]:
+    """Return the generators of NumPy among the globals of a module, with their states."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None:
+        return []
+    found = [x for x in vars(module).values() if isinstance(x, numpy.random.Generator)]
+    return [(generator, generator.bit_generator.state) for generator in found]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Undo what other tests drew from the generators of this module."""
+    for generator, state in generators.get(getattr(item, "module", None), ()):
+        generator.bit_generator.state = state
 
 
 try:

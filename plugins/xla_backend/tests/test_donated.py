@@ -66,8 +66,12 @@ def test_a_donated_array_cannot_be_read_again(reader):
     assert caught.value.got == "a donated array"
 
 
-def test_one_array_for_two_arguments_is_refused():
-    f, (x, _) = compiled(), arrays()
+@pytest.mark.parametrize("runs", [0, 1, 2, 3])
+def test_one_array_for_two_arguments_is_refused(runs):
+    """JAX raises other errors where a program is new"""
+    f, (x, y) = compiled(lambda x, y: updated(x, y + runs)), arrays()
+    for _ in range(runs):
+        x, _ = f(x, y)
     with pytest.raises(tn.TenferroError, match="x is donated, and y is the same array") as caught:
         f(x, x)
     assert caught.value.input == "x"

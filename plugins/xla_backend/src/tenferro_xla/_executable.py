@@ -318,6 +318,7 @@ class XlaExecutable(Executable):
                 found = run(*[slots[i] for i in inputs])
             except JaxRuntimeError as error:
                 raise_original(error)
+                self._check_donated(operands, error)
                 raise translated(
                     error, self.program, positions, device_name(self.device)
                 ) from error
@@ -336,6 +337,7 @@ class XlaExecutable(Executable):
         """Say what was wrong; or run where the operands are, or in spite of `jax.disable_jit`."""
         if isinstance(error, JaxRuntimeError):
             raise_original(error)
+            self._check_donated(operands, error)
             everything = range(len(self.program.instructions))
             raise translated(error, self.program, everything, device_name(self.device)) from error
         named = zip(operands, self.program.input_avals, self.program.input_names, strict=True)
