@@ -58,6 +58,9 @@ def test_the_reference_has_every_public_name_with_its_docstring(tmp_path):
     classes = {n for n in tenferro.__all__ if isinstance(getattr(tenferro, n), type)}
     names = {n for n in tenferro.__all__ if not n.startswith("_")}
     assert names - classes - named == set()
+    for module in ("linalg", "special", "fft", "random", "signal", "integrate", "distributed"):
+        for name in getattr(tenferro, module).__all__:
+            assert f"`{module}.{name}`" in text or name.endswith("Error")
 
 
 def test_the_reference_is_written_into_a_folder_that_is_named(tmp_path):

@@ -12,6 +12,7 @@ import inspect
 import re
 import types
 from collections.abc import Sequence
+from operator import attrgetter
 from pathlib import Path
 
 import tenferro as tn
@@ -28,6 +29,26 @@ GROUPS = {
         "NumPy's functions under NumPy's names. `np.sin(x)` of an `Array` arrives here too, so a"
         " program written for NumPy needs none of these names.",
     ),
+    "linear_algebra": (
+        "Linear algebra",
+        "The functions of `tenferro.linalg`. `np.linalg` takes Arrays itself, for the functions "
+        "that it has; functions of `scipy.linalg` are called here.",
+    ),
+    "special": (
+        "Special functions",
+        "The functions of `tenferro.special`, by the names of `scipy.special`. SciPy's ufuncs, "
+        "such as `gammaln`, take Arrays themselves.",
+    ),
+    "fourier": (
+        "Fourier transforms",
+        "The functions of `tenferro.fft`. `np.fft` takes Arrays itself, `scipy.fft` inside "
+        "`with scipy.fft.set_backend(tenferro.fft)`.",
+    ),
+    "random": (
+        "Random numbers",
+        "The functions of `tenferro.random`, which take a key. [Random numbers](../random.md) "
+        "explains keys.",
+    ),
     "distributions": (
         "Distributions",
         "The functions of `tenferro.stats`, by the names and signatures of `scipy.stats`: "
@@ -40,8 +61,22 @@ GROUPS = {
         "The functions of `tenferro.integrate`, `tenferro.interpolate`, `tenferro.ndimage` and "
         "`tenferro.spatial.distance`, by the names of SciPy.",
     ),
+    "processes": (
+        "Processes",
+        "The functions of `tenferro.distributed`. [Several devices](../scale_out.md) uses them.",
+    ),
     "backends": ("Backends", "Which backend runs, and what is installed."),
     "dtypes": ("Dtypes", "The dtypes, by name."),
+}
+NAMESPACES = {
+    "linear_algebra": ["linalg"],
+    "special": ["special"],
+    "fourier": ["fft"],
+    "random": ["random"],
+    "distributions": [f"stats.{name}" for name in tn.stats.__all__],
+    "signals": ["signal"],
+    "samples": ["integrate", "interpolate", "ndimage", "spatial.distance"],
+    "processes": ["distributed"],
 }
 LISTED = {"Parameters", "Returns", "Raises", "Warns"}  # sections that list names or types
 LABELS = ("Definition", "JVP", "Transpose", "Convention", "Raises", "Source", "Fields", "Field")
@@ -69,13 +104,11 @@ def public() -> dict[str, object]:
     return {n: x for n, x in sorted(found.items()) if not is_error(x) and n[0] != "_"}
 
 
-def distributions() -> dict[str, object]:
-    """The functions of `tenferro.stats`, by distribution."""
-    return {
-        f"stats.{name}.{function}": getattr(getattr(tn.stats, name), function)
-        for name in tn.stats.__all__
-        for function in getattr(tn.stats, name).__all__
-    }
+def members(path: str) -> dict[str, object]:
+    """The public functions of a namespace below `tenferro`, by their dotted names."""
+    module = attrgetter(path)(tn)
+    found = {f"{path}.{name}": getattr(module, name) for name in module.__all__}
+    return {name: x for name, x in found.items() if not is_error(x)}
 
 
 def is_error(x: object) -> bool:
@@ -282,18 +315,11 @@ def pages() -> dict[str, str]:
     groups: dict[str, dict[str, object]] = {group: {} for group in GROUPS}
     for name, x in public().items():
         groups[group_of(name, x)][name] = x
-    groups["distributions"] = distributions()
-    groups["signals"] = {f"signal.{name}": getattr(tn.signal, name) for name in tn.signal.__all__}
-    samples = {name: getattr(tn, name) for name in ("integrate", "interpolate", "ndimage")}
-    samples["spatial.distance"] = tn.spatial.distance
-    groups["samples"] = {
-        f"{name}.{member}": getattr(module, member)
-        for name, module in samples.items()
-        for member in module.__all__
-    }
+    for group, paths in NAMESPACES.items():
+        groups[group] = {name: x for path in paths for name, x in members(path).items()}
     found = {
-        f"reference/{group}.md": page(*GROUPS[group], members)
-        for group, members in groups.items()
+        f"reference/{group}.md": page(*GROUPS[group], listed)
+        for group, listed in groups.items()
         if group != "dtypes"
     }
     return found | {
