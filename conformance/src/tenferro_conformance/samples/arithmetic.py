@@ -276,6 +276,8 @@ POW = table(
         wrt=(0, 1), order=1,
         smooth=False, tangents=([1.0] * 4, [1.0] * 4), derivative=[0.0, 1.0, 0.0, 0.0],
         note="convention 6: x^y at x = 0 is guarded in both derivatives"),
+    Row(edge="zero_base_complex", inputs=([0.0] * 3, [0.5 - 2j, 2 + 1j, 0.0]), dtypes=COMPLEX,
+        expected=[0.0, 0.0, 1.0]),
     Row(edge="negative_base", inputs=([-2.0, -3.0], [3.0, 2.0]), expected=[-8.0, 9.0], wrt=(0,),
         order=2, smooth=False,
         tangents=([1.0, 1.0],), derivative=[12.0, -6.0],

@@ -126,8 +126,15 @@ def clamp(op: Clamp, lo: Array, x: Array, hi: Array) -> Array:
 
 @lowerings.register(Pow)
 def pow_(op: Pow, x: Array, y: Array) -> Array:
-    """Raise to a power of the same dtype."""
-    return _power_of_integers(x, y) if is_integer(x) else lax.pow(x, y)
+    """Raise to a power of the same dtype; 0 to a complex power of positive real part is 0."""
+    if is_integer(x):
+        return _power_of_integers(x, y)
+    power = lax.pow(x, y)
+    if x.dtype.kind != "c":
+        return power
+    zero, exponent = like(x, 0), lax.real(y)  # XLA takes exp(y log x), whose phase is nan at 0
+    vanishes = lax.bitwise_and(lax.eq(x, zero), lax.gt(exponent, like(exponent, 0)))
+    return lax.select(vanishes, zero, power)
 
 
 def _power_of_integers(x: Array, y: Array) -> Array:
