@@ -4,6 +4,7 @@ import linecache
 import os
 import subprocess
 import sys
+from itertools import permutations
 from types import ModuleType
 
 import numpy as np
@@ -15,6 +16,7 @@ from tenferro.backend import kept
 from tenferro.transforms.derivatives.pullback import PULLBACKS
 from tenferro.transforms.recording.memos import MEMOS
 from tenferro.transforms.recording.run_or_record import TRANSFORMS
+from tenferro_numpy.ir.kept import made_again
 from tenferro_numpy.loops import run as loops
 
 RNG = np.random.default_rng(5)
@@ -92,10 +94,25 @@ CASES = {
     "empty": (tn.grad(lambda x: np.sum(x * x)), np.zeros((0, 3))),
     "number": (tn.grad(lambda x: np.sin(x) * x**3), 1.25),
     "jitted": (tn.jit(tn.grad(masked)), X),
+    "power": (tn.grad(lambda x: np.sum(x**7)), X),
+    "truth": (tn.jit(lambda x: np.logical_and(x, x > 0)), X),
     "budget": (tn.jit(tn.grad(recurrence), memory_budget="1 kB"), X),
     "un-jitted value": (lambda x: np.asarray(np.sin(tn.asarray(x)) + tn.asarray(x)), X),
     "tree": (tn.grad(lambda p: np.sum(p["a"] * p["b"][0])), {"a": X, "b": (X + 1,)}),
 }
+
+
+@pytest.mark.parametrize("axes", [*permutations(range(3))])
+def test_an_array_comes_back_in_its_memory_order(axes):
+    """y = x, with the strides of x; also where axes have one element"""
+    for shape in ((2, 3, 4), (1, 3, 1), (0, 2, 3)):
+        x = np.arange(np.prod(shape)).reshape(shape).transpose(axes)
+        x.flags.writeable = False
+        make, parts = made_again(x)
+        y = make(*parts)
+        np.testing.assert_array_equal(x, y)
+        assert not x.size or x.strides == y.strides or 1 in shape
+        assert not y.flags.writeable
 
 
 def forget():

@@ -11,7 +11,7 @@ import numpy as np
 
 from tenferro_numpy.ir.plan import Plan
 
-__all__ = ["Planned", "made_again"]
+__all__ = ["Planned", "made_again", "number"]
 
 
 class Planned:
@@ -32,7 +32,7 @@ def made_again(array: np.ndarray[Any, Any]) -> Any:
     writeable, because `take` copies read-only ones.
 
     Raises ValueError: for other writeable arrays, which hold values of a run, and for constants
-    that are neither in row-major nor in column-major order, which no plan makes.
+    with gaps between their elements, which no plan makes.
     """
     if array.flags.writeable:
         if array.dtype.kind in "iub":
@@ -40,16 +40,30 @@ def made_again(array: np.ndarray[Any, Any]) -> Any:
         raise ValueError("a run may write to this array")
     if array.size > 1 and not any(array.strides):
         return _repeated, (array.reshape(-1)[:1].tobytes(), array.dtype.str, array.shape)
-    if array.flags.c_contiguous:
-        return _constant, (array.tobytes("C"), array.dtype.str, array.shape, "C")
-    if array.flags.f_contiguous:
-        return _constant, (array.tobytes("F"), array.dtype.str, array.shape, "F")
-    raise ValueError("a constant is neither in row-major nor in column-major order")
+    axes = sorted(range(array.ndim), key=lambda i: -array.strides[i])  # outermost first
+    rows = array if array.flags.c_contiguous else array.transpose(axes)
+    if not rows.flags.c_contiguous:
+        raise ValueError("a constant has gaps between its elements")
+    places = None if rows is array else tuple([axes.index(i) for i in range(array.ndim)])
+    return _constant, (rows.tobytes(), array.dtype.str, rows.shape, places)
 
 
-def _constant(content: bytes, dtype: str, shape: tuple[int, ...], order: Any) -> Any:
-    """Return a read-only array of some bytes."""
-    return np.frombuffer(content, dtype).reshape(shape, order=order)
+def number(value: Any, dtype: str) -> Any:
+    """Return a read-only array of rank 0, which a plan that is kept may hold.
+
+    NumPy combines arrays faster than numbers.
+    """
+    array = np.asarray(value, dtype)
+    array.flags.writeable = False
+    return array
+
+
+def _constant(
+    content: bytes, dtype: str, shape: tuple[int, ...], axes: tuple[int, ...] | None
+) -> Any:
+    """Return a read-only array of some bytes, whose axes are those of row-major order in turn."""
+    rows = np.frombuffer(content, dtype).reshape(shape)
+    return rows if axes is None else rows.transpose(axes)
 
 
 def _repeated(content: bytes, dtype: str, shape: tuple[int, ...]) -> Any:

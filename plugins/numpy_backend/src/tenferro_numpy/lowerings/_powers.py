@@ -13,6 +13,7 @@ import numpy as np
 
 from tenferro.primitives import Aval
 from tenferro_numpy.ir.expression import Expression, simple
+from tenferro_numpy.ir.kept import number
 
 __all__ = ["float_power", "integer_power"]
 
@@ -25,7 +26,7 @@ _power = simple(np.power, 2)
 
 def integer_power(exponent: int, result: Aval) -> Expression:
     """Write x**exponent for an array of floats."""
-    bound = np.power, np.asarray(exponent, result.dtype.name), np.absolute, np.copysign
+    bound = np.power, number(exponent, result.dtype.name), np.absolute, np.copysign
     if not _has_fast_power(result):
         return Expression(
             "{p0}({0}, {p1})", bound[:2], broadcasts=True, into="{p0}({0}, {p1}, {out})",

@@ -30,6 +30,7 @@ from tenferro.primitives.structural import (
 )
 from tenferro_numpy.ir.assembly import Pieces
 from tenferro_numpy.ir.expression import IDENTITY, Expression, Function, Specialize, called
+from tenferro_numpy.ir.kept import number
 
 __all__ = ["EXPRESSIONS"]
 
@@ -190,7 +191,7 @@ def _concatenate(
 def _convert(op: Convert, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
     source, target = avals[0].dtype, op.dtype
     if target.is_bool:
-        return Expression("{p0}({0}, {p1})", (np.not_equal, np.zeros((), source.name)))
+        return Expression("{p0}({0}, {p1})", (np.not_equal, number(0, source.name)))
     native = np.dtype(target.name)
     if source.is_complex and not target.is_complex:
         return Expression(
