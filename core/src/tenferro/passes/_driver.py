@@ -20,33 +20,33 @@ from typing import TYPE_CHECKING
 
 from tenferro._runtime import CollectorPaused
 from tenferro._runtime.records import NamedTuple
-from tenferro.computegraph import Fragment, MaterializedGraph, Operation, fragment_of_graph
+from tenferro.computegraph import Fragment, MaterializedGraph, fragment_of_graph
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import LazyRules, PassRules, RuleTable
 from tenferro.passes._selection import NAMES, PACKS, REWRITES, ROLL, TRIGGERS, selected
 from tenferro.passes._shapes import is_large
 from tenferro.passes.rewrites.dead_outputs import OUTPUTS, without_dead_outputs
+from tenferro.passes.rewrites.residuals import RESIDUALS, with_short_lives
 from tenferro.primitives.arithmetic import Add, Mul
-from tenferro.primitives.structural import BroadcastInDim, Slice
+from tenferro.primitives.contraction import DotGeneral
+from tenferro.primitives.reduction import ReduceSum
+from tenferro.primitives.structural import BroadcastInDim, Pad, Slice
 
 if TYPE_CHECKING:
     from tenferro.passes.budget.schedule import MemoryPlan
 
 SUMS, CONTRACT, SYSTEMS = "sums", "contract", "systems"
-LAYOUT, LOOPS, RESIDUALS = "layout", "loops", "residuals"
+LAYOUT, LOOPS = "layout", "loops"
 FISSION, PRODUCTS, UNSWITCH = "fission", "product_fission", "unswitch"
 _SPLITTING = frozenset((FISSION, PRODUCTS))
 _CHAINS = "std::chains"  # the part of fission that needs no memory
 _NEEDING_MEMORY = _SPLITTING | {PACKS}  # for the rows of what is split, and for all parts at once
 _FACTORIZED = frozenset(("std::lu", "std::slogdet"))
 _CHECKPOINT = frozenset(("std::checkpoint",))
-_CHOICE = "std::switch"
-_PRODUCT = "std::dot_general"  # its class loads with the first program that has one
 _CONTROL = frozenset(("std::checkpoint", "std::scan", "std::switch", "std::while_loop"))
 _MIN_PRODUCTS = 2
 _MIN_ELEMENTS = 1 << 12  # of an operand of a product that may be worth sharing
 _MIN_TERMS_OF_STACKS = 4  # of a sum of products that may become one product
-_MIN_BYTES_TO_MOVE = 1 << 16  # of a value whose lifetime matters without a budget
 _LEAST_STEPS = 64
 _LEAST_EQUATIONS = 512  # of a loop
 _SWEPT_TWICE = 5_000  # equations; what a rule emits is rewritten at once, so little is left
@@ -199,7 +199,7 @@ def _with_split_loops(
     if name != _CHAINS:
         counts[name] = count
     if UNSWITCH in names:
-        counts[UNSWITCH] = _count(found, _CHOICE) - _count(graph, _CHOICE)
+        counts[UNSWITCH] = _choices(found) - _choices(graph)
     return _swept(found, names, can, counts) if count else graph
 
 
@@ -210,15 +210,13 @@ def _with_shared_products(
     counts: dict[str, int],
 ) -> MaterializedGraph:
     """Multiply matrices once for products that differ in their order, if any matrix is large."""
-    if _count(graph, _PRODUCT) < _MIN_PRODUCTS:
+    if _count(graph, DotGeneral) < _MIN_PRODUCTS:
         return graph
     avals = graph.avals
-    products = [node[1] for node in graph.nodes if _is_product(node[0])]
+    products = [node[1] for node in graph.nodes if type(node[0]) is DotGeneral]
     large = [(x, y) for x, y in products if max(avals[x].size, avals[y].size) >= _MIN_ELEMENTS]
     of_matrices = sum([avals[x].ndim == 2 == avals[y].ndim for x, y in large])
-    has_sum = (
-        _count(graph, "std::reduce_sum") > 0
-    )  # of all elements of a product, which is one as well
+    has_sum = _count(graph, ReduceSum) > 0  # of all elements of a product, which is one as well
     if len(large) < _MIN_PRODUCTS or of_matrices + has_sum < _MIN_PRODUCTS or not of_matrices:
         return graph
     sharing = import_module("tenferro.passes.rewrites.products")
@@ -234,9 +232,9 @@ def _with_stacked_products(
     counts: dict[str, int],
 ) -> MaterializedGraph:
     """Make one product of those that a sum adds, if there are enough of them."""
-    if _count(graph, "std::add") + 1 < _MIN_TERMS_OF_STACKS:
+    if _count(graph, Add) + 1 < _MIN_TERMS_OF_STACKS:
         return graph
-    if max(_count(graph, _PRODUCT), _count(graph, "std::mul")) < _MIN_TERMS_OF_STACKS:
+    if max(_count(graph, DotGeneral), _count(graph, Mul)) < _MIN_TERMS_OF_STACKS:
         return graph
     if not _adds_products(graph):
         return graph
@@ -252,7 +250,7 @@ def _adds_products(graph: MaterializedGraph) -> bool:
     products = {
         node[2][0]
         for node in graph.nodes
-        if _is_product(node[0]) or (type(node[0]) is Mul and spread.issuperset(node[1]))
+        if type(node[0]) is DotGeneral or (type(node[0]) is Mul and spread.issuperset(node[1]))
     }
     added = [
         not products.isdisjoint(node[1])
@@ -299,15 +297,15 @@ def _has(graph: MaterializedGraph, keys: frozenset[str]) -> bool:
     return not keys.isdisjoint([getattr(cls, "key", "") for cls in graph.operation_counts])
 
 
-def _count(graph: MaterializedGraph, key: str) -> int:
-    """Count the equations of a graph that have an operation."""
+def _count(graph: MaterializedGraph, cls: type) -> int:
+    """Count the equations of a graph whose operations are of a class."""
+    return graph.operation_counts.get(cls, 0)
+
+
+def _choices(graph: MaterializedGraph) -> int:
+    """Count the choices among branches."""
     counts = graph.operation_counts.items()
-    return sum([count for cls, count in counts if getattr(cls, "key", "") == key])
-
-
-def _is_product(operation: Operation) -> bool:
-    """Return True if an operation is a product of matrices or of stacks of them."""
-    return getattr(operation, "key", "") == _PRODUCT
+    return sum([count for cls, count in counts if getattr(cls, "key", "") == "std::switch"])
 
 
 def _in_memory(
@@ -321,23 +319,14 @@ def _in_memory(
     """Shorten the lives of values, and make the graph fit into a budget."""
     if budget is None:
         if RESIDUALS in names:
-            graph, counts[RESIDUALS] = _with_short_lives(graph, _MIN_BYTES_TO_MOVE)
+            graph, counts[RESIDUALS] = with_short_lives(graph)
         return graph, None
     schedule = import_module("tenferro.passes.budget.schedule")
-    short, counts[RESIDUALS] = _with_short_lives(graph, 1)
+    short, counts[RESIDUALS] = with_short_lives(graph, 1)
     finish = lambda body: _rewritten_body(body, names, can)  # noqa: E731
     found: tuple[MaterializedGraph, MemoryPlan] = schedule.within(
         short, graph, budget, finish, predict
     )
-    return found
-
-
-def _with_short_lives(graph: MaterializedGraph, large: int) -> tuple[MaterializedGraph, int]:
-    """Shorten the lives of values of so many bytes; the code loads if there are any."""
-    if not any([aval.size * aval.dtype.itemsize >= large for aval in set(graph.avals)]):
-        return graph, 0
-    residuals = import_module("tenferro.passes.rewrites.residuals")
-    found: tuple[MaterializedGraph, int] = residuals.with_short_lives(graph, large)
     return found
 
 
@@ -354,7 +343,7 @@ def _with_joined_paddings(
 
     If any were joined, the values are numbered with gaps.
     """
-    if _count(graph, "std::pad") < 2:
+    if _count(graph, Pad) < 2:
         return graph, 0
     paddings = import_module("tenferro.passes.rewrites.paddings")
     found: tuple[MaterializedGraph, int] = paddings.with_joined_paddings(graph, can)
@@ -363,7 +352,7 @@ def _with_joined_paddings(
 
 def _packed(graph: MaterializedGraph) -> tuple[MaterializedGraph, int]:
     """Do once what is done to each part of an array; the code loads if two parts are read."""
-    if _count(graph, "std::slice") < 2:
+    if _count(graph, Slice) < 2:
         return graph, 0
     parts = [node[1][0] for node in graph.nodes if type(node[0]) is Slice]
     if len(parts) == len(set(parts)):

@@ -31,19 +31,8 @@ REWRITES = {
 """
 TRIGGERS = {
     "sums": ("std::pad", "std::scatter_add"),
-    "moves": (
-        "std::broadcast_in_dim", "std::concatenate", "std::convert", "std::pad", "std::reshape",
-        "std::reverse", "std::slice", "std::transpose",
-    ),
-    "windows": ("std::complex", "std::concatenate", "std::pad", "std::select", "std::slice"),
-    "diagonals": ("std::eq", "std::reduce_sum", "std::reshape"),
-    "reduce": (
-        "std::reduce_and", "std::reduce_max", "std::reduce_min", "std::reduce_or",
-        "std::reduce_sum",
-    ),
-    "contract": ("std::dot_general", "std::reduce_sum", "std::reshape"),
     "systems": ("std::triangular_solve", "std::linear_solve", "std::cholesky_tangent"),
-}  # fmt: skip
+}
 """By pass, the operations that all its rules look at or read; it loads when one of them is met."""
 ROLL, PACKS = "roll", "packs"
 NAMES = (

@@ -1,13 +1,14 @@
 """Memory, registers and results of the steps of a program: what makes a plan of them.
 
-A small program runs a few times before it is worth this; only then does this file load, and what it
-reads. Read next: `memory/reuse.py`, `memory/registers.py`.
+A small program runs a few times before that is worth it; see `draft.py`. Read next:
+`memory/reuse.py`, `memory/registers.py`.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-
+from tenferro.backend.extend import CollectorPaused
+from tenferro.backend.lowering import LoweringTable
+from tenferro.computegraph import CompiledProgram
 from tenferro_numpy.ir.literals import Literals
 from tenferro_numpy.ir.liveness import dying_after
 from tenferro_numpy.ir.peak import peak_of
@@ -15,13 +16,32 @@ from tenferro_numpy.ir.plan import Plan, Result
 from tenferro_numpy.memory.ownership import Memory
 from tenferro_numpy.memory.registers import Registers
 from tenferro_numpy.memory.reuse import reuse
-from tenferro_numpy.planner import MEMORY_REUSE, Planner
+from tenferro_numpy.plan_options import PlanOptions
+from tenferro_numpy.plan_passes.fusion.build import share_equal
+from tenferro_numpy.planner import MEMORY_REUSE, Planner, planner_of
 
-__all__ = ["plan_of"]
+__all__ = ["make_plan", "plan_of"]
+
+
+def make_plan(
+    program: CompiledProgram,
+    table: LoweringTable,
+    how: PlanOptions = PlanOptions(),  # noqa: B008
+) -> Plan:
+    """Make the plan of a closed program.
+
+    Raises MissingLoweringError: if the table lacks an operation of the program.
+    """
+    return plan_of(planner_of(program, table, how))
 
 
 def plan_of(planner: Planner) -> Plan:
     """Choose memory and registers for the steps of a planner, which become part of the plan."""
+    with CollectorPaused():
+        return _planned(planner)
+
+
+def _planned(planner: Planner) -> Plan:
     steps, avals, outputs = planner.steps, planner.avals, planner.outputs
     dying = dying_after(steps, (*outputs, *planner.literals), len(avals))
     memory = Memory(avals, dying, planner.donated)
@@ -31,7 +51,7 @@ def plan_of(planner: Planner) -> Plan:
         reuse(steps, memory, any_order=bool(planner.donated))
         planner.passes.append((MEMORY_REUSE, len(steps)))
     if planner.has_regions:
-        import_module("tenferro_numpy.plan_passes.fusion.build").share_equal(steps)
+        share_equal(steps)
     blocks = set(planner.blocks.values())
     for position, step in enumerate(steps):
         if step in blocks:

@@ -15,6 +15,7 @@ import numpy as np
 
 from tenferro.backend.lowering import LoweringTable
 from tenferro.computegraph import CompiledProgram
+from tenferro_numpy.assignment import plan_of
 from tenferro_numpy.execution.interpreter import general
 from tenferro_numpy.ir.expression import Expression
 from tenferro_numpy.ir.literals import Literals
@@ -65,7 +66,7 @@ class Draft:
         except IndexError:
             planner = planner_of(*self._made_of)
         self._run = None
-        self._plan = plan = planner.finish()
+        self._plan = plan = plan_of(planner)
         return plan
 
     def early_run(self, operands: tuple[Any, ...], note: Note) -> tuple[Any, ...] | None:

@@ -1,8 +1,8 @@
 """From a program to a plan: lines over registers, chosen once per structure.
 
 `planner_of` runs `PLAN_PASSES`, listed at the end of this file, in order: blocks of rows are found
-in the program, `lowering` makes steps of it, and the others rewrite the steps. `finish` then
-chooses memory and registers; for a small program that waits until it has run a few times. Each
+in the program, `lowering` makes steps of it, and the others rewrite the steps. `assignment.py`
+then chooses memory and registers; for a small program that waits until it has run a few times. Each
 optional pass can be switched off by the backend's option `without`; `explain` says which ran. Loops
 among the instructions have plans of their own: `loops/`. Read next: `draft.py`.
 """
@@ -23,12 +23,12 @@ from tenferro.primitives.structural import Convert
 from tenferro_numpy.ir.expression import IDENTITY, Expression
 from tenferro_numpy.ir.literals import Compared
 from tenferro_numpy.ir.peak import total_bytes
-from tenferro_numpy.ir.plan import Plan
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.lowerings import expression, is_own, own_expression
 from tenferro_numpy.machine.allocator import PAGES, keep_freed_arrays
 from tenferro_numpy.machine.tile_size import smallest_region
 from tenferro_numpy.plan_options import PlanOptions
+from tenferro_numpy.plan_passes.fusion.build import fuse
 from tenferro_numpy.plan_passes.lazy_broadcasts import leave_to_readers
 from tenferro_numpy.plan_passes.unboxing import as_arrays, unbox
 
@@ -37,7 +37,6 @@ __all__ = [
     "SWITCHES",
     "PlanPass",
     "Planner",
-    "make_plan",
     "planner_of",
 ]
 
@@ -54,18 +53,6 @@ _BY_LITERALS = {
     "std::scatter_add": (f"{_PASSES}.constant_scatter", "placed"),
     "std::select": ("tenferro_numpy.lowerings.selection", "select_with_zero"),
 }
-
-
-def make_plan(
-    program: CompiledProgram,
-    table: LoweringTable,
-    how: PlanOptions = PlanOptions(),  # noqa: B008
-) -> Plan:
-    """Make the plan of a closed program.
-
-    Raises MissingLoweringError: if the table lacks an operation of the program.
-    """
-    return planner_of(program, table, how).finish()
 
 
 def planner_of(
@@ -133,6 +120,7 @@ class Planner:
         if tiling is None or total_bytes(self.avals) <= tiling.cache:
             return
         find_blocks = import_module("tenferro.backend.row_blocks").find_blocks
+        make_plan = import_module("tenferro_numpy.assignment").make_plan
         part_how = PlanOptions(without=self.how.without)
         for block in find_blocks(self.program, tiling.cache):
             blocked = import_module("tenferro_numpy.row_blocks").Blocked
@@ -298,7 +286,6 @@ class Planner:
         tiling = self.how.tiling
         if tiling is not None and self.largest >= smallest_region(tiling):
             self.has_regions = True
-            fuse = import_module(f"{_PASSES}.fusion.build").fuse
             self.steps = fuse(self.steps, self.avals, set(self.outputs), tiling, self.literals)
 
     # ---- numbers ---------------------------------------------------------------------------------
@@ -339,12 +326,6 @@ class Planner:
 
     # ---- memory and registers --------------------------------------------------------------------
 
-    def finish(self) -> Plan:
-        """Choose memory and registers. Call it once."""
-        with CollectorPaused():
-            plan: Plan = import_module("tenferro_numpy.assignment").plan_of(self)
-            return plan
-
     def unboxed_inputs(self) -> tuple[int, ...]:
         """Return the inputs of rank 0 to unbox: NumPy computes faster on its scalars."""
         scalars = {i for i in self.program.inputs if not self.avals[i].shape}
@@ -382,7 +363,7 @@ PLAN_PASSES = (
     PlanPass("unboxing", methodcaller("unbox")),
     PlanPass("scalar_arrays", methodcaller("convert_scalars")),
 )
-MEMORY_REUSE = "memory_reuse"  # runs when registers are chosen, by `finish`; see `draft.py`
+MEMORY_REUSE = "memory_reuse"  # runs when registers are chosen, by `assignment.py`
 #: names that the option `without` of the backend takes
 SWITCHES = (
     *[plan_pass.name for plan_pass in PLAN_PASSES if plan_pass.is_optional],

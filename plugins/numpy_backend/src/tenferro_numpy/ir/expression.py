@@ -11,7 +11,6 @@ import operator
 import re
 from collections.abc import Callable
 from functools import lru_cache, partial
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from tenferro.backend.extend import NamedTuple
 from tenferro.backend.lowering import Promised
 from tenferro.primitives import Aval
 from tenferro_numpy.ir.assembly import Pieces
+from tenferro_numpy.ir.templates import MAKERS
 
 __all__ = [
     "IDENTITY",
@@ -160,8 +160,7 @@ def _plain_call(count: int) -> str:
 @lru_cache(maxsize=1024)
 def _factory(template: str, arity: int, bound: int) -> Function:
     """Make functions of operands from bound values, for one template."""
-    makers = import_module("tenferro_numpy.ir.templates").MAKERS
-    there: Function | None = makers.get((template, bound))
+    there = MAKERS.get((template, bound))
     if there is not None:
         return there
     return compiled(template, arity, bound)

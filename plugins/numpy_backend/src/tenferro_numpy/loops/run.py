@@ -18,6 +18,7 @@ from tenferro.backend.numpy_like.control import branch_of, known, looped, repeat
 from tenferro.computegraph import CompiledProgram, Fragment, compile_program, new_leaf
 from tenferro.primitives import Aval
 from tenferro.primitives.control import Checkpoint, Scan, Switch, WhileLoop
+from tenferro_numpy.assignment import make_plan
 from tenferro_numpy.execution.codegen import generate
 from tenferro_numpy.execution.codegen_chunks import compiled
 from tenferro_numpy.execution.interpreter import RUNS_BEFORE_SOURCE, PlanInterpreter
@@ -25,7 +26,7 @@ from tenferro_numpy.ir.expression import RAISED, Expression, Scalar
 from tenferro_numpy.loops.plan import LoopPlan, LoopPlanner, Roles
 from tenferro_numpy.loops.source import BranchSource, LoopSource
 from tenferro_numpy.plan_options import PlanOptions
-from tenferro_numpy.planner import make_plan, planner_of
+from tenferro_numpy.planner import planner_of
 from tenferro_numpy.python_scalars import UNBOXED
 
 __all__ = ["LOOPS", "loop_expression"]

@@ -20,7 +20,7 @@ import numpy as np
 from tenferro.backend import numpy_like
 from tenferro.backend.lowering import Lowering, Lowerings, Promised, load_target
 from tenferro.primitives import Aval
-from tenferro_numpy.ir.expression import Expression, Function, Specialize, called
+from tenferro_numpy.ir.expression import Expression, Function, Scalar, Specialize, called
 from tenferro_numpy.lowerings.ufuncs import ufunc_expression
 
 __all__ = ["expression", "is_own", "lowerings", "own_expression"]
@@ -108,6 +108,11 @@ def _expressions(module: str) -> dict[type, Specialize]:
     return found
 
 
+@cache
+def _scalar_form() -> Any:
+    return import_module("tenferro_numpy.python_scalars").scalar_form
+
+
 def is_own(op: Any, function: Function) -> bool:
     """Return whether the table chose the lowering that is registered here."""
     return getattr(function, "func", function) is _own_function(op.key)
@@ -148,5 +153,5 @@ def _written(
         found = specialize(op, avals, result, function)
     if result.shape:
         return found
-    scalar = import_module("tenferro_numpy.python_scalars").scalar_form(op, avals, result)
+    scalar: Scalar | None = _scalar_form()(op, avals, result)
     return found if scalar is None else found._replace(scalar=scalar)
