@@ -1,5 +1,7 @@
 """The first runs of a program, which is not planned to the end, give the bits of all later runs."""
 
+import subprocess
+import sys
 import threading
 import traceback
 
@@ -242,3 +244,33 @@ def test_threads_that_share_a_new_program_get_the_same_bits(backend, program):
             thread.join()
         assert len(found) == 4
         assert all(each == found[0] for each in found)
+
+
+FIRST_GRADIENT = """
+import gc, sys
+import numpy as np
+collections = []
+gc.callbacks.append(lambda phase, info: collections.append(phase))
+import tenferro as tn
+with tn.use("numpy"):
+    tn.grad(lambda x: np.sum(np.log(np.sin(1.3 * x) * np.exp(-x) + x)))(np.linspace(0.5, 2.0, 10))
+print(gc.isenabled(), len(collections), *sys.modules)
+"""
+
+
+def test_a_first_gradient_loads_only_what_it_needs_and_is_not_interrupted_by_the_collector():
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_GRADIENT], capture_output=True, text=True, check=True
+    )
+    is_enabled, collections, *loaded = done.stdout.split()
+    rare = {
+        "tenferro.backend.discovery.refusals", "tenferro.backend.interpreter",
+        "tenferro.backend.lowering.splice", "tenferro.backend.timings",
+        "tenferro.passes._transposed_slices", "tenferro.primitives._faults",
+        "tenferro.primitives.special", "tenferro.tidu._record_template",
+        "tenferro_numpy.plan_passes.elements", "tenferro_numpy.plan_passes.row_major",
+        "tenferro_numpy.python_scalars",
+    }  # fmt: skip
+    assert not rare.intersection(loaded)
+    assert is_enabled == "True"
+    assert int(collections) < 20  # a start and an end each; about 50 without the pauses
