@@ -148,6 +148,7 @@ XLA_DEEP = (
     f"{ON}/transforms/test_own_arguments.py",
     f"{ON}/control/test_dtypes_of_numbers.py",
     f"{ON}/control/test_counters.py",
+    f"{ON}/transforms/test_jacobian.py::test_the_dtype_of_a_jacobian_does_not_depend_on_shapes",
     f"{ON}/transforms/test_custom.py",
     f"{ON}/transforms/test_rules_when_called.py",
     f"{ON}/transforms/test_singular_points.py",
