@@ -180,6 +180,13 @@ def test_a_value_that_a_transform_traces_names_that_transform(name):
     assert ("static_argnums" in str(found.value)) == (name == "jit")
 
 
+def test_a_conversion_names_the_transform_that_traces():
+    with pytest.raises(tn.TracedConversionError, match=r"function is traced by `vmap`"):
+        tn.vmap(float)(np.ones(2))
+    with pytest.raises(tn.TracedConversionError, match=r"a plain number, and its derivative"):
+        tn.grad(float)(1.0)
+
+
 @pytest.mark.parametrize("make", [np.zeros, np.empty])
 def test_a_size_that_is_traced_names_its_cure(make):
     """np.zeros(n) of a traced n: the error is NumPy's, with our hint once"""

@@ -73,8 +73,13 @@ def _wrapped(text: str) -> str:
 # ---- conversions of what is differentiated or traced ---------------------------------------------
 
 
-def refused_conversion(aval: Aval, asked: str, is_known: bool) -> TracedConversionError:
-    """Return the error for a conversion to numbers; ``is_known`` says that a value exists."""
+def refused_conversion(
+    aval: Aval, asked: str, is_known: bool, transforms: Sequence[str]
+) -> TracedConversionError:
+    """Return the error for a conversion to numbers inside of these transforms.
+
+    ``is_known`` says that a value exists.
+    """
     found = asker(2)
     cure = _cure(found, asked)
     if is_known:
@@ -91,7 +96,7 @@ def refused_conversion(aval: Aval, asked: str, is_known: bool) -> TracedConversi
             "is only traced",
             (
                 "an operation that stays in the graph: the value is unknown while a\n"
-                "             function is traced\n"
+                f"             function is traced{traced_by(transforms)}\n"
             ),
         )
     error = TracedConversionError(
@@ -244,11 +249,15 @@ def _untraced(transforms: Sequence[str]) -> list[str]:
     if transforms == ["jit"]:
         return ["call the function without jit, or make the argument static (`static_argnums`)"]
     loop = "in a loop of Python, " if _REPEATED.intersection(transforms) else ""
-    return [f"call the function {loop}without {quoted(transforms)}"] if transforms else []
+    return [f"call the function {loop}without {_quoted(transforms)}"] if transforms else []
 
 
-def quoted(names: Sequence[str]) -> str:
-    """Join names for a sentence."""
+def traced_by(transforms: Sequence[str]) -> str:
+    """Return the end of "while a function is traced"."""
+    return f" by {_quoted(transforms)}" if transforms else ""
+
+
+def _quoted(names: Sequence[str]) -> str:
     return " and ".join([f"`{name}`" for name in names])
 
 

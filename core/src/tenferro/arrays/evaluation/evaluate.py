@@ -256,7 +256,7 @@ def _evaluable(key: ValueKey) -> bool:
 def _abstract(key: ValueKey, asked: str, unknown: Sequence[ValueKey]) -> ConcretizationError:
     """Make the error for a value that needs these leaves, which have no value yet."""
     recorded, transforms = source_text(key.source), tracing(unknown)
-    by = f" by {refusals().quoted(transforms)}" if transforms else ""
+    by = refusals().traced_by(transforms)
     error = ConcretizationError(
         f"{asked} needs the value of an array that is only traced\n"
         f"  got        {key.aval}, whose value is unknown while a function is traced{by}\n"

@@ -20,7 +20,13 @@ from tenferro.arrays.diagnosis.temporaries import UNHELD, is_statement, lost_ass
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.looks import number_in
 from tenferro.arrays.handle.scipy_operators import is_operator, nothing
-from tenferro.arrays.handle.traces import is_followed, is_traced, note_conversion, refuse_leaked
+from tenferro.arrays.handle.traces import (
+    is_followed,
+    is_traced,
+    note_conversion,
+    refuse_leaked,
+    tracing,
+)
 from tenferro.arrays.registry import FUNCTIONS
 from tenferro.backend._errors import SpansProcessesError
 from tenferro.computegraph import UNKNOWN, ValueKey
@@ -100,7 +106,8 @@ class Array(Handle):
         """A NumPy copy of the value; refused where that would cut a derivative."""
         if is_followed(self.key):
             known = self.key.operand is not UNKNOWN or evaluable(self.key)
-            raise refusals().refused_conversion(self.aval, asked, known)
+            transforms = tracing([self.key])
+            raise refusals().refused_conversion(self.aval, asked, known, transforms)
         note_conversion(self.key)
         return self._concrete(asked)
 
