@@ -149,3 +149,14 @@ def test_a_number_of_a_branch_keeps_its_derivative():
     f = lambda x: tn.cond(x > 0, lambda c: c, lambda c: c * F32[0], x)  # noqa: E731
     assert float(tn.grad(f)(2.0)) == 1.0
     assert float(tn.jit(tn.grad(f))(-2.0)) == 1.0
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i4"])
+def test_a_carried_number_is_compared_by_its_value(dtype):
+    """3 < k for k of more bits than those of 3"""
+    three = tn.asarray(np.array(3, dtype))
+    step = lambda k, _: (k * 2, (three < k, k >= three, k == three))  # noqa: E731
+    found = tn.scan(step, 2, None, length=40)[1]
+    k = 2 ** np.arange(1, 41)
+    for row, wanted in zip(found, (3 < k, k >= 3, k == 3), strict=True):
+        np.testing.assert_array_equal(row, wanted)

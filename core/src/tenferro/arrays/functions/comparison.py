@@ -15,7 +15,7 @@ from tenferro.arrays.indexing.plan import is_abstract
 from tenferro.arrays.indexing.runs import Runs, runs_of
 from tenferro.arrays.promotion.broadcast import broadcast_shapes, cast, pair, stretch
 from tenferro.arrays.registry import FUNCTIONS, covers
-from tenferro.primitives import Shape, bool_, concatenate, int64
+from tenferro.primitives import Shape, bool_, concatenate, int64, uint64
 from tenferro.primitives import comparison as p
 from tenferro.primitives import slice as take_slice
 from tenferro.primitives.complex import imag, real
@@ -33,6 +33,7 @@ def _comparison(
             if outside is not None:
                 a, b, shape = outside
                 return Array(constant(holds(a, b), bool, shape).key)
+            x, y = _wide_enough(x, y)
         return function(*pair(x, y, name))
 
     compare.__name__ = compare.__qualname__ = name
@@ -71,6 +72,21 @@ def _outside(x: Any, y: Any) -> tuple[int, int, Shape] | None:
         return None
     side = 1 if value > 0 else -1
     return (side, 0, like.shape) if first else (0, side, like.shape)
+
+
+def _wide_enough(x: Any, y: Any) -> tuple[Any, Any]:
+    """Return two operands, integers as int64 if they meet a number whose value is not known.
+
+    The carry of a loop is such a number, which may outgrow their dtype.
+    """
+    number, other = (x, y) if _is_number(x) else (y, x)
+    if type(number) is int or number.key.identity.value is not None:
+        return x, y
+    other = as_array(other)
+    if not other.dtype.is_integer or other.dtype is uint64:
+        return x, y
+    wide = cast(other, int64)
+    return (x, wide) if number is x else (wide, y)
 
 
 def _truth(x: Any) -> Array:
