@@ -294,6 +294,7 @@ def test_memory_does_not_depend_on_the_number_of_steps(shape):
         tracemalloc.stop()
         return found
 
+    peak(100)  # the first runs in a process make what all later ones share
     assert peak(20_000) <= peak(200) + 1_000
 
 
