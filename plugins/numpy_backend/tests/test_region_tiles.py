@@ -140,7 +140,7 @@ def test_squares_are_read_once(backend, program, dtype):
     def function(x):
         return tp.neg(x * x), tp.neg(x) * x
 
-    x = np.arange(-50, 50).astype(dtype)
+    x = np.arange(-100, 100).astype(dtype)
     if dtype != "int64":
         x[:5] = [np.nan, np.inf, -np.inf, np.finfo(dtype).max, np.finfo(dtype).tiny]
     found, (negative, other) = run(backend, program(function, x), [x], tile=16, poison=True)
