@@ -109,7 +109,7 @@ def row_of(workload: Workload, program: Program, turns: int = MOST) -> Data:
     for name, backend in backends.items():
         with entered(backend):
             calls[name] = make(*inputs)
-            for _ in range(4):  # traced, planned, its source generated
+            for _ in range(12):  # traced, planned, its source generated after eight runs
                 calls[name]()
     count = repetitions(calls[ALL], backends[ALL])
     times: dict[str, list[float]] = {name: [] for name in calls}

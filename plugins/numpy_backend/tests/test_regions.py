@@ -9,6 +9,7 @@ import pytest
 from region_programs import regions, run
 
 from tenferro import primitives as tp
+from tenferro_numpy import backend as numpy_backend
 from tenferro_numpy.kernels import region as region_kernel
 
 
@@ -214,10 +215,8 @@ def test_regions_of_which_one_waits_for_another_are_not_both_joined(backend, pro
     np.testing.assert_array_equal(result, np.where(2 * p > np.mean(2 * p), a * a, 2 * p))
 
 
-@pytest.mark.parametrize("kept, tiles", [(True, 2), (False, 1)])
-def test_small_arrays_are_left_alone(backend, program, monkeypatch, kept, tiles):
-    """Up to two tiles each if freed arrays stay with the process, and eight tiles together."""
-    monkeypatch.setattr(region_kernel, "are_freed_arrays_kept", lambda: kept)
+def test_small_arrays_are_left_alone(backend, program):
+    """Up to a tile each, and eight tiles together."""
 
     def few(x):
         return tp.sin(tp.exp(x))
@@ -228,14 +227,23 @@ def test_small_arrays_are_left_alone(backend, program, monkeypatch, kept, tiles)
             made.append(tp.sin(made[-1]))
         return tuple(made)
 
-    most = 32 * tiles
-    for function, size in ((few, most), (few, most + 1), (many, 32), (many, 33)):
+    for function, size, expected in ((few, 32, 0), (few, 33, 1), (many, 32, 0), (many, 33, 1)):
         x = np.linspace(0, 1, size)
-        found = run(backend, program(function, x), [x], tile=32)[0]
-        assert len(found) == (size > most or size == 33)
+        assert len(run(backend, program(function, x), [x], tile=32)[0]) == expected
     x = np.linspace(0, 1, 16)
     made = program(lambda x: (*many(x), tp.tanh(x), *many(tp.cos(x)), *many(-x)), x)
     assert len(run(backend, made, [x], tile=32)[0]) == 1
+
+
+@pytest.mark.parametrize("kept, most", [(True, 2 << 12), (False, 1 << 13)], ids=["kept", "new"])
+def test_lines_over_two_tiles_are_left_alone(backend, program, monkeypatch, kept, most):
+    """A tile of the size that the machine asks for; 64 KiB where freed arrays go to the system."""
+    monkeypatch.setattr(numpy_backend, "largest_tile", lambda: (1 << 12) if kept else (1 << 20))
+    monkeypatch.setattr(region_kernel, "are_freed_arrays_kept", lambda: kept)
+    for size in (most, most + 1):
+        x = np.linspace(0, 1, size)
+        found, _ = run(backend, program(lambda x: tp.sin(tp.exp(x)), x), [x])
+        assert len(found) == (size > most)
 
 
 def test_lines_in_the_place_of_a_small_region_stand_where_they_are_read(backend, program):

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["NumpyBackend", "library_versions"]
 
 _EXECUTORS = ("auto", "source", "interpret")
+_TILES_OF_LINES = 2  # an operation reads two arrays and writes one: they stay in the cache
 _KEPT_PLANS = 512
 _LONGEST_KEPT = 4096  # instructions of a program whose plan is kept for others
 _DTYPES_WITHOUT_OVERFLOW = frozenset(
@@ -86,8 +87,6 @@ def _tiling(elements: object, threads: object) -> Tiling | None:
 
     Raises InvalidOptionError: for anything but a whole number, of threads at least one.
     """
-    if elements is None and threads is None:
-        return Tiling(largest_tile(), thread_count())
     for name, value, least in (("tile", elements, 0), ("threads", threads, 1)):
         whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
         if value is not None and not (whole and value >= least):  # type: ignore[operator]
@@ -95,10 +94,10 @@ def _tiling(elements: object, threads: object) -> Tiling | None:
             raise InvalidOptionError.of("numpy", name, value, need)
     if elements == 0:
         return None
-    return Tiling(
-        largest_tile() if elements is None else int(str(elements)),
-        thread_count() if threads is None else int(str(threads)),
-    )
+    count = thread_count() if threads is None else int(str(threads))
+    if elements is None:
+        return Tiling(largest_tile(), count, tiles_of_lines=_TILES_OF_LINES)
+    return Tiling(int(str(elements)), count)
 
 
 def _donated(numbers: Any, count: int) -> tuple[int, ...]:

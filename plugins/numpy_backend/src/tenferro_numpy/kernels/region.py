@@ -34,7 +34,6 @@ from tenferro_numpy.machine.tile_size import Index, Tiling, tile_for_buffers
 __all__ = ["Region", "Write"]
 
 _WORK_OF_TWO_THREADS = WORTH_THREADS  # with one thread, too, so that results are the same
-_ARRAYS_IN_CACHE = 4  # of the size that lines may make one by one
 
 
 class Write(NamedTuple):
@@ -118,9 +117,8 @@ class Region:
 
     def _largest_outside(self) -> int:
         """Return the bytes of the largest array that its lines may make one by one."""
-        if are_freed_arrays_kept():
-            return self.tiling.cache // _ARRAYS_IN_CACHE
-        return min(PAGES, self.tiling.bytes)
+        most = self.tiling.tiles_of_lines * self.tiling.bytes
+        return most if are_freed_arrays_kept() else min(most, PAGES)
 
     def __call__(self, *operands: Any) -> Any:
         """Compute the arrays and reductions of these operands; a single one is not in a tuple."""

@@ -40,6 +40,9 @@ _T = TypeVar("_T")
 class Tiling(NamedTuple):
     """Elements per tile, and number of threads that share the work.
 
+    Lines of arrays of at most ``tiles_of_lines`` tiles run one by one, if nothing else speaks for
+    a region.
+
     If ``poisoned``, every buffer is filled with bytes 0xFF, which are nan or -1, before it is
     written: a read of an unwritten place then shows in the results.
     """
@@ -47,6 +50,7 @@ class Tiling(NamedTuple):
     elements: int
     threads: int
     poisoned: bool = False
+    tiles_of_lines: int = 1
 
     @property
     def bytes(self) -> int:
