@@ -7,13 +7,14 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import jax
 import pytest
 from ports import free_port
 
 import tenferro as tn
-from tenferro_xla import _processes
+from tenferro_xla import _processes, _running, _watch
 
 WORKER = Path(__file__).parent / "in_processes" / "worker.py"
 SECONDS = 300
@@ -113,3 +114,36 @@ def test_the_runtime_leaves_the_others_the_time_to_save(monkeypatch):
     with pytest.raises(tn.ProcessError, match="this is enough"):
         _processes.XlaProcesses().connect("127.0.0.1:1", 2, 0, **settings)
     assert [seconds / 2 for seconds in given] == [20, 20]
+
+
+@pytest.mark.parametrize("count, named, seconds", [(3, (0,), 12.0), (2, (0,), 2.0)])
+def test_a_lost_connection_names_the_process_that_died(monkeypatch, count, named, seconds):
+    """Of three, it may be that of a process that has left because of the death, by silence later"""
+    clock = [0.0]
+
+    def look(*, is_result):
+        if clock[0] >= 12.0:
+            raise tn.ProcessError("process 0 died", processes=(0,))
+
+    def sleep(seconds):
+        clock[0] += seconds
+
+    monkeypatch.setattr(_running, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(_running, "sleep", sleep)
+    monkeypatch.setattr(_running, "check_all_alive", look)
+    monkeypatch.setattr(_running, "process_count", lambda: count)
+    monkeypatch.setattr(_running, "process_index", lambda: count - 1)
+    monkeypatch.setattr(_running, "seconds_until_known", lambda: 15.0)
+    assert _running._lost(RuntimeError("Connection reset by peer")).processes == named
+    assert clock[0] == pytest.approx(seconds, abs=0.2)
+
+
+def test_every_process_knows_of_a_death_before_the_runtime_ends_it(monkeypatch):
+    """Signs of life are read once in an interval: the last one, and the silence after it"""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_watch, "coordination_client", lambda: SimpleNamespace())
+        patch.setattr(_watch.Watch, "_run", lambda self: None)
+        monkeypatch.setattr(_watch, "_watch", _watch.Watch(20))
+    assert _watch.seconds_until_known() == 15
+    monkeypatch.setattr(_watch, "_watch", None)
+    assert _watch.seconds_until_known() == 0

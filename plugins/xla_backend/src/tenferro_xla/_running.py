@@ -24,7 +24,7 @@ from tenferro_xla._jax import (
     process_count,
     process_index,
 )
-from tenferro_xla._watch import LOOK_SECONDS, check_all_alive
+from tenferro_xla._watch import LOOK_SECONDS, check_all_alive, seconds_until_known
 
 _CONNECTION_IS_LOST = re.compile(r"gloo|connection (reset|closed|refused)|broken pipe", re.I)
 _SECONDS_FOR_A_NOTE = 2.0  # until the process that left is known to have written why
@@ -86,15 +86,22 @@ def _make_calls() -> None:
 
 
 def _lost(error: BaseException) -> ProcessError:
-    """Make the error about a process that left in an exchange; its own note names it."""
-    limit = monotonic() + _SECONDS_FOR_A_NOTE
+    """Make the error about a process that left in an exchange.
+
+    The note of a process that ended names it, the signs of life one that died. Of two processes it
+    can only be the other one.
+    """
+    others = tuple([i for i in range(process_count()) if i != process_index()])
+    seconds = _SECONDS_FOR_A_NOTE
+    if len(others) > 1:  # the process whose connection was lost may only have followed another one
+        seconds = max(seconds, seconds_until_known())
+    limit = monotonic() + seconds
     while monotonic() < limit:
         try:
             check_all_alive(is_result=True)
         except ProcessError as known:
             return known
         sleep(0.1)
-    others = tuple([i for i in range(process_count()) if i != process_index()])
     who = f"process {others[0]}" if len(others) == 1 else "another process"
     because = str(error).partition("\n")[0]
     return ProcessError(

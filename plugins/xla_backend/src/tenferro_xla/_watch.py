@@ -34,7 +34,7 @@ class Watch:
 
     def __init__(self, heartbeat_seconds: float) -> None:
         self.patience = heartbeat_seconds / 2
-        self._interval = heartbeat_seconds / _SIGNS
+        self.interval = heartbeat_seconds / _SIGNS
         self._client = coordination_client()
         self._stop = Event()
         self._seen: dict[int, tuple[str, float]] = {}
@@ -55,7 +55,7 @@ class Watch:
                 self._note(self._client.key_value_dir_get(_KEY))
             except JaxRuntimeError:
                 pass  # the service is gone, and the runtime is about to end this process
-            self._stop.wait(self._interval)
+            self._stop.wait(self.interval)
 
     def _note(self, signs: Iterable[tuple[str, str]]) -> None:
         now = monotonic()
@@ -94,6 +94,14 @@ def end_watch() -> None:
 def patience() -> float:
     """Return for how long a process may give no sign of life, in seconds."""
     return 0.0 if _watch is None else _watch.patience
+
+
+def seconds_until_known() -> float:
+    """Return after how many seconds the death of a process is known to every other one.
+
+    Each learns of signs of life once in an interval, so of the last one, and of silence after it.
+    """
+    return 0.0 if _watch is None else _watch.patience + 2 * _watch.interval
 
 
 def dead_processes() -> tuple[int, ...]:
