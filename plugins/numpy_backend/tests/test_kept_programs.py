@@ -25,6 +25,7 @@ A = RNG.normal(size=(6, 6))
 SPD = A @ A.T + 6 * np.eye(6)
 Z = X + 1j * RNG.normal(size=6)
 LARGE = RNG.normal(size=(300, 700))  # a fused region with tiles
+ROWS = RNG.normal(size=(4000, 25))  # summed by a product with ones
 
 
 def recurrence(x):
@@ -91,6 +92,7 @@ CASES = {
     "gather": (tn.grad(gathered), X),
     "linear algebra": (tn.grad(likelihood), SPD),
     "large": (tn.grad(lambda x: np.sum(np.sin(x) * np.exp(-x * x))), LARGE),
+    "rows": (tn.grad(lambda x: np.sum(np.exp(-np.sum(x * x, axis=1)))), ROWS),
     "empty": (tn.grad(lambda x: np.sum(x * x)), np.zeros((0, 3))),
     "number": (tn.grad(lambda x: np.sin(x) * x**3), 1.25),
     "jitted": (tn.jit(tn.grad(masked)), X),

@@ -130,6 +130,7 @@ def rows_of(
         and dtype.itemsize > 2
     ):
         ones = np.ones(length, dtype)
+        ones.flags.writeable = False  # a constant, which plans may be kept with
         return lambda x, out: np.dot(x, ones, out=out)
     if function in (np.maximum, np.minimum) and 1 < length <= _MAX_ELEMENTS_FOR_COLUMNS:
         return lambda x, out: function.reduce(np.ascontiguousarray(x.T), 0, None, out)
