@@ -216,17 +216,6 @@ The programs are the [workloads](benchmarks.md) in reduced sizes. W9 and W11 are
 measure what runs before a plan does. Below them are programs for passes of a narrower purpose, from
 `benchmarks/narrow_passes.py`. A pass that helps nowhere is deleted.
 
-Where the clock is too noisy, instructions decide, as callgrind counts them over three calls of a
-plan that has run thirty times; the same plan twice differs by less than 1 %. Without `elements`
-*rotations by 8 angles* executes 2.0 times as many (no other of fourteen small programs does),
-without `row_major` *pairs, n = 50* 2.9 times, without `padded_sums` *smoothness, 50 × 50* 1.36
-times; without `constant_masks` *inverse, n = 30* 2.5 % more, without `scalar_arrays` W12 2.4 % more
-and W10's product with a Hessian 1.7 %. What the tables say of these passes at W5 is noise.
-
-The tables are of commit `b94bd190` (24 November 2026), the instructions of `d97eac58` (28 November
-2026). In between, `elements` learned to compute arrays of a few numbers one by one, and
-`lazy_broadcasts` to leave a row and a column to the ufunc that combines them.
-
 This page is generated: `python -m benchmarks.harness.ablation` measures, stores
 `benchmarks/plan_passes.json`, and writes it.
 """
