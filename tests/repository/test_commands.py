@@ -49,6 +49,13 @@ def test_the_first_screen_of_the_readme_says_how_to_install(root):
         assert needed in head
 
 
+def test_what_is_installed_without_tox_has_the_libraries_of_the_tests(root):
+    """The README names the file; tests of core compare with mpmath, an extra of the kit"""
+    (numpy,) = [s for s in tox_of(root).sections() if s.startswith("testenv:{numpy,")]
+    (extras,) = re.findall(r"conformance(\[.*\])", tox_of(root)[numpy]["deps"])
+    assert f'-e "./conformance{extras}"' in (root / "dev-requirements.txt").read_text("utf-8")
+
+
 def test_quick_covers_core_two_backends_and_the_kit(root):
     quick = labels_of(root)["quick"]
     assert quick == {"core", "numpy", "xla"}

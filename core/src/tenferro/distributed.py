@@ -47,10 +47,10 @@ def initialize(
         have not.
     heartbeat_seconds : int, default 100
         How long after the death of a process the runtime ends all others, because what they wait
-        for will never come; it may take twice as long. After half of that time they get a
-        ProcessError that names the dead process, where they wait for results. If process 0 dies
-        where a cluster's system started the processes, or with its machine, the runtime ends the
-        others at once, without an exception. A process that an exception ends tells the others,
+        for will never come; it may take twice as long. After half to three quarters of that time
+        they get a ProcessError that names the dead process, where they wait for results. If process
+        0 dies where a cluster's system started the processes, or with its machine, the runtime ends
+        the others at once, without an exception. A process that an exception ends tells the others,
         which get a ProcessError at once.
     wait_seconds : float, default 300
         How long to wait for the others at each new program; then a ProcessError names the process

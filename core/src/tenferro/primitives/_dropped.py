@@ -41,8 +41,8 @@ def note_refusal(error: _E) -> _E:
 def dropped(error: BaseException) -> Any:
     """Return the error of ours that a call into compiled code got before it raised ``error``.
 
-    A library may have raised ``error`` from the one that the call raised. None: there is no such
-    call.
+    Return None if no call on the way of ``error`` got one. Where a frame of NumPy or SciPy raised
+    ``error`` from another error, the way of that one is searched, too.
     """
     link: BaseException | None = error
     while link is not None:

@@ -3,11 +3,11 @@
 What a collective operation waits for never comes when a process is dead. JAX's own service then
 ends the others, without an exception, between one and two ``heartbeat_seconds`` later. So each
 process writes a sign of life of its own more often, a thread reads those of the others, and a
-process that waits for results looks whether all are alive: it raises after half of
-``heartbeat_seconds``, and has the other half, or more, to save what it has. A process that ends
-with an exception, or in order, says so itself, and the others learn it at once. Where a cluster's
-system started the processes, JAX's service runs in process 0, and the runtime ends the others at
-once with that one; else see ``_service.py``. Read next: ``_exchange.py``.
+process that waits for results looks whether all are alive: it raises after half to three quarters
+of ``heartbeat_seconds``, and has the rest, or more, to save what it has. A process that ends with
+an exception, or in order, says so itself, and the others learn it at once. Where a cluster's system
+started the processes, JAX's service runs in process 0, and the runtime ends the others at once with
+that one; else see ``_service.py``. Read next: ``_exchange.py``.
 """
 
 from __future__ import annotations
