@@ -56,8 +56,9 @@ def is_a_bug(error: Exception, traceback: TracebackType | None, boundary: FrameT
 
 
 def place(traceback: TracebackType | None) -> tuple[str, str]:
-    """Return the innermost of our frames: its package, and ``tenferro/array/_convert.py:12, in
-    f``.
+    """Return the package of the innermost of our frames, and where it is.
+
+    The place is a text such as ``tenferro/arrays/handle/convert.py:12, in asarray``.
     """
     _, ours = _ends(traceback)
     if ours is None:

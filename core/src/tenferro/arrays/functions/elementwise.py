@@ -62,7 +62,7 @@ def erf(x: Any) -> Array:
 def stop_gradient(x: Any) -> Any:
     """Return x as a constant: no derivative flows through it. Operands and scalars pass unchanged.
 
-    The public function of this name takes pytrees, too (``transforms/_stop_gradient.py``).
+    The public function, which takes pytrees, is in ``transforms/derivatives/stop_gradient.py``.
 
     >>> stop_gradient(2.0)
     2.0

@@ -151,7 +151,7 @@ def keep_programs(folder: str | os.PathLike[str] | None = "") -> None:
     ----------
     folder : path or None, optional
         Folder that only this user can write to, because whoever can write there can run code. By
-        default ``tenferro/programs`` in ``$XDG_CACHE_HOME`` or in ``~/.cache``. At most 256 MB are
+        default ``tenferro/programs`` in ``$XDG_CACHE_HOME`` or in ``~/.cache``. At most 256 MiB are
         kept, the most recently used programs. None keeps nothing from now on.
 
     Raises

@@ -79,14 +79,15 @@ def name(x: Any, label: str) -> Any:
     Parameters
     ----------
     x : pytree of arrays
-        The values to name. Outside a recorded function they are returned unchanged.
+        The values to name.
     label : str
         The name. Several values may share one.
 
     Returns
     -------
     pytree of arrays
-        The same values.
+        The same values. Only a recorded function has names: elsewhere a leaf is returned itself,
+        also a NumPy array, so writing into the result writes into the argument.
 
     Raises
     ------

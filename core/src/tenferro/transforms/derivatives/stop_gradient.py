@@ -17,12 +17,13 @@ def stop_gradient(x: Any) -> Any:
     Parameters
     ----------
     x : pytree
-        Arrays become constants. NumPy arrays, numbers and other leaves are returned unchanged.
+        Arrays of tenferro become constants. NumPy arrays, numbers and other leaves need no change.
 
     Returns
     -------
     pytree
-        The same values in the structure of ``x``.
+        The same values in the structure of ``x``. A NumPy array is returned itself, not a copy:
+        writing into the result writes into the argument.
 
     Examples
     --------
