@@ -68,6 +68,12 @@ _KEYWORDS = {
 }  # fmt: skip
 """Keywords that users of other libraries try, and ours."""
 
+_CALLS = {
+    "checkpoint": "checkpoint(f)(x)", "hvp": "hvp(f)(x, v)", "jit": "jit(f)(x)",
+    "jvp": "jvp(f, (x,), (v,))",
+}  # fmt: skip
+"""Transforms that other libraries call another way, and how ours are called."""
+
 _SIGNATURE = r"[\w.<>]+\(\) (?=missing |takes |got )"
 
 
@@ -308,6 +314,8 @@ def _typed(error: Exception, name: str | None, call: bool = False) -> Any:
     elif (signature := re.match(_SIGNATURE, text)) is not None:
         if call or text.startswith(f"{str(name).rpartition('.')[2]}() "):
             text = f"{name}: {text[signature.end() :]}"
+        if call and name in _CALLS and "positional argument" in text:
+            text += f"\n  hint       write `{_CALLS[name]}`"
     unexpected = re.search(r"unexpected keyword argument '(\w+)'$", text)
     if unexpected is not None and unexpected[1] in _KEYWORDS:
         text += f"\n  hint       did you mean `{_KEYWORDS[unexpected[1]]}`?"

@@ -349,3 +349,24 @@ def test_a_handled_error_keeps_no_argument_alive(plain):
         assert alive() is None
     finally:
         gc.enable()
+
+
+ROW = [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    "call, hint",
+    [
+        (lambda: tn.grad(np.sum, argnum=1), "did you mean `argnums`?"),
+        (lambda: tn.vmap(np.sum, in_axis=1), "did you mean `in_axes`?"),
+        (lambda: tn.hvp(np.sum, ROW, ROW), "write `hvp(f)(x, v)`"),
+        (lambda: tn.hvp(np.sum)(ROW), "write `hvp(f)(x, v)`"),
+        (lambda: tn.jit(np.sum, ROW), "write `jit(f)(x)`"),
+        (lambda: tn.checkpoint(np.sum, ROW), "write `checkpoint(f)(x)`"),
+        (lambda: tn.jvp(np.sum)(ROW, ROW), "write `jvp(f, (x,), (v,))`"),
+    ],
+)
+def test_a_call_in_the_way_of_another_library_is_told_ours(call, hint):
+    with pytest.raises(tn.ArgumentTypeError) as found:
+        call()
+    assert str(found.value).endswith(f"\n  hint       {hint}")
