@@ -1,5 +1,6 @@
 """Donated arrays of JAX: results take their memory, and reading them again is an error."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -75,6 +76,15 @@ def test_one_array_for_two_arguments_is_refused(runs):
     with pytest.raises(tn.TenferroError, match="x is donated, and y is the same array") as caught:
         f(x, x)
     assert caught.value.input == "x"
+
+
+@pytest.mark.parametrize("runs", [0, 3])
+def test_another_array_of_the_same_memory_is_refused(runs):
+    f, (x, y) = compiled(), arrays()
+    for _ in range(runs):
+        x, _ = f(x, y)
+    with pytest.raises(tn.OperandError, match="x is donated, and y is the same array"):
+        f(x, jax.device_put(x, x.device))
 
 
 def test_numpy_arrays_keep_their_numbers():

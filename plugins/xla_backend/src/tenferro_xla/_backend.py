@@ -21,6 +21,7 @@ from tenferro.computegraph import CompiledProgram, Operation
 from tenferro.primitives import Aval
 from tenferro_xla._compile import own_settings
 from tenferro_xla._device import device_name, find_device
+from tenferro_xla._donation import donated_before
 from tenferro_xla._executable import XlaExecutable
 from tenferro_xla._fork import check_process, mark_used
 from tenferro_xla._host_memory import MIN_BYTES_TO_SHARE, taken_over
@@ -40,7 +41,7 @@ from tenferro_xla._operands import NumpyArray, fits, host_array, numpy_dtype, re
 from tenferro_xla._options import check_offload, checked_options
 from tenferro_xla._placing import XlaShardedArrays
 from tenferro_xla._raised import keeping, raise_original
-from tenferro_xla._sharded import Layout, ShardedExecutable, donated_before
+from tenferro_xla._sharded import Layout, ShardedExecutable
 from tenferro_xla._watch import wait_for
 
 Function = Callable[..., Any]

@@ -19,12 +19,13 @@ import numpy as np
 
 from tenferro.backend.base import Backend, Executable
 from tenferro.backend.timings import Timing, Timings
-from tenferro.computegraph import CompiledProgram, check_operand_count
+from tenferro.computegraph import CompiledProgram, OperandError, check_operand_count
 from tenferro.primitives import Aval
 from tenferro_xla import _fork
 from tenferro_xla._checks import raise_first
 from tenferro_xla._compile import CompiledSegment, compile_plan, own_settings
 from tenferro_xla._device import device_name
+from tenferro_xla._donation import check_donated, donated_before
 from tenferro_xla._errors import DeviceMismatchError, translated
 from tenferro_xla._host_memory import COPIES, MIN_BYTES_TO_SHARE, is_readable_in_place
 from tenferro_xla._jax import (
@@ -51,8 +52,6 @@ from tenferro_xla._segments import plan_segments
 from tenferro_xla._sharded import (
     Layout,
     ShardedExecutable,
-    donated_and_read,
-    donated_before,
     has_constraints,
 )
 
@@ -360,11 +359,10 @@ class XlaExecutable(Executable):
 
     def _check_donated(self, operands: Sequence[Any], error: Exception) -> None:
         """Raise OperandError for a donated array that is another argument, too."""
-        for i in self.policy.donated:
-            twice = [k for k, x in enumerate(operands) if x is operands[i] and k != i]
-            if is_array(operands[i]) and twice:
-                names = self.program.input_names
-                raise donated_and_read(names[i], names[twice[0]]) from error
+        try:
+            check_donated(self.policy.donated, operands, self.program.input_names)
+        except OperandError as found:
+            raise found from error
 
     def _spread(self, operands: Sequence[Any]) -> tuple[Any, ...]:
         """Run on the devices over which operands are split."""

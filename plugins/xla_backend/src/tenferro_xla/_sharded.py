@@ -20,13 +20,14 @@ from tenferro.backend import UnsupportedError
 from tenferro.backend.base import Backend, Executable
 from tenferro.backend.extend import source_text
 from tenferro.backend.timings import Timing, Timings
-from tenferro.computegraph import CompiledProgram, OperandError, check_operand_count
+from tenferro.computegraph import CompiledProgram, check_operand_count
 from tenferro.primitives import Mesh, ShardingConstraint, ShardingSpec
 from tenferro_xla._agreement import Lines, Program, agree_on, digest_of
 from tenferro_xla._bodies import rewriting_bodies
 from tenferro_xla._collectives import collectives
 from tenferro_xla._compile import own_settings
 from tenferro_xla._device import device_name
+from tenferro_xla._donation import check_donated, donated_before
 from tenferro_xla._ends import count_run
 from tenferro_xla._errors import DeviceMismatchError, translated
 from tenferro_xla._fork import check_process
@@ -284,7 +285,8 @@ class ShardedExecutable(Executable):
     def __call__(self, *operands: Any) -> tuple[Any, ...]:
         """Run on all devices of the mesh; results are split as the specs or XLA decided.
 
-        Raises OperandError: if an operand does not fit, or was donated before.
+        Raises OperandError: if an operand does not fit, was donated before, or is donated and also
+        another operand.
         Raises XlaError: if XLA fails.
         Raises ProcessError: if another process does not come, or has left.
         """
@@ -297,6 +299,8 @@ class ShardedExecutable(Executable):
                 run = self._compiled_for(mesh, shardings, operands)
                 pairs = enumerate(zip(operands, shardings, strict=True))
                 placed = [self._place(i, x, sharding) for i, (x, sharding) in pairs]
+                # On several devices XLA's own check ends the process with a segmentation fault.
+                check_donated(self.layout.donated, placed, self._names)
                 if self._has_others:
                     count_run()
                 if self._waits:
@@ -357,32 +361,6 @@ def _is_on(array: Array, mesh: Any) -> bool:
 def _split(aval: Any, sharding: NamedSharding) -> str:
     padded = [*sharding.spec, *[None] * (aval.ndim - len(sharding.spec))]
     return f"{aval} as {ShardingSpec(padded)}"
-
-
-def donated_before(name: str) -> OperandError:
-    """Make the error about an array whose memory a program was given."""
-    return OperandError(
-        f"xla: {name or 'the array'} was donated to a program, which has overwritten it\n"
-        "  got        an array without memory\n"
-        "  need       an array that no call has been given by `donate_argnums`\n"
-        "  hint       use the result of that call instead, or do not donate the argument",
-        input=name,
-        got="a donated array",
-        need="an array with its memory",
-    )
-
-
-def donated_and_read(donated: str, other: str) -> OperandError:
-    """Make the error about a donated array that is another argument, too."""
-    return OperandError(
-        f"xla: {donated} is donated, and {other} is the same array\n"
-        "  got        one array for both\n"
-        "  need       an array that no other argument reads\n"
-        f"  hint       copy one of them, or do not donate {donated}",
-        input=donated,
-        got=f"the array that is {other}, too",
-        need="an array that no other argument reads",
-    )
 
 
 def operations_in(program: CompiledProgram) -> Iterator[Any]:

@@ -2,6 +2,7 @@
 
 import pickle
 
+import jax
 import numpy as np
 import pytest
 
@@ -163,6 +164,35 @@ def test_a_donated_array_cannot_be_read_again(mesh):
         np.asarray(x)
     with pytest.raises(tn.OperandError, match="donated"):
         f(x)
+
+
+def buffers_of(x):
+    """Another array with the same buffers."""
+    given = x.key.operand
+    parts = [shard.data for shard in given.addressable_shards]
+    return jax.make_array_from_single_device_arrays(given.shape, given.sharding, parts)
+
+
+OTHERS = {"x": lambda x: x, "of one memory": buffers_of}
+
+
+@pytest.mark.parametrize("spec", [("data", None), ()])
+@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
+def test_one_array_for_two_arguments_is_refused(mesh, spec, other):
+    """XLA itself ends the process with a segmentation fault"""
+    f = tn.jit(lambda x, y: x + y, backend="xla", mesh=mesh, donate_argnums=0, out_shardings=spec)
+    x = tn.shard(X, mesh, spec)
+    with pytest.raises(tn.OperandError, match="x is donated, and y is the same array"):
+        f(x, other(x))
+    np.testing.assert_array_equal(np.asarray(f(x, tn.shard(X, mesh, spec))), X + X)
+
+
+def test_a_donated_array_that_is_a_captured_value_is_refused(mesh):
+    x = tn.shard(X, mesh, ())
+    f = tn.jit(lambda y: x * y, backend="xla", mesh=mesh, donate_argnums=0, out_shardings=())
+    with pytest.raises(tn.OperandError, match="y is donated, and"):
+        f(x)
+    np.testing.assert_array_equal(np.asarray(f(tn.shard(X, mesh, ()))), X * X)
 
 
 def test_errors_can_be_pickled(mesh):
