@@ -116,7 +116,7 @@ def cumulative_simpson(
     """
     values, steps = _samples("cumulative_simpson", y, x, dx, axis)
     if x is not None:
-        _check_increasing("cumulative_simpson", steps)
+        _check_increasing(steps)
     n = values.shape[-1]
     if n < 3:
         parts = steps * (values[..., 1:] + values[..., :-1]) / 2
@@ -128,12 +128,13 @@ def cumulative_simpson(
     return _accumulated(parts, initial, axis)
 
 
-def _check_increasing(function: str, steps: Array) -> None:
-    """Check intervals whose lengths are known."""
+def _check_increasing(steps: Array) -> None:
+    """Check the intervals of ``cumulative_simpson`` if their lengths are known."""
     if evaluable(steps.key) and not (steps._concrete("the order of places") > 0).all():
         raise at_user_line(InvalidParameterError.of(
-            function, "places do not increase", got="an interval whose length is not positive",
-            need="strictly increasing x", parameter="x", value=steps,
+            "cumulative_simpson", "places do not increase",
+            got="an interval whose length is not positive", need="strictly increasing x",
+            parameter="x", value=steps,
         ))  # fmt: skip
 
 

@@ -43,10 +43,10 @@ _c = partial(cgrid, 2)
 _c_far = partial(cgrid, 1, offset=2 + 1j)
 
 
-def _binary_specials(nans: Any, infs: Any, zeros: Any) -> tuple[Row, ...]:
-    """Return rows with stated results at (NaN, 1), (1, NaN); infinities; and negative zeros."""
+def _binary_specials(infs: Any, zeros: Any) -> tuple[Row, ...]:
+    """Return rows at NaN, which stays NaN; and with stated results at infinities and zeros."""
     return (
-        Row(edge="nan", inputs=([nan, 1.0, nan], [1.0, nan, nan]), expected=nans),
+        Row(edge="nan", inputs=([nan, 1.0, nan], [1.0, nan, nan]), expected=[nan] * 3),
         Row(edge="inf", inputs=([inf, inf, -inf], [1.0, -inf, -inf]), expected=infs),
         Row(edge="negative_zero", inputs=([-0.0, -0.0], [-0.0, 0.0]), expected=zeros),
     )
@@ -82,7 +82,7 @@ def _wraps_unsigned(
 ADD = table(
     "std::add",
     *elementwise_rows(_wide, _other, complex_inputs=(_c, _c_far), integer_inputs=(_ints, _counts)),
-    *_binary_specials([nan] * 3, [inf, nan, -inf], [-0.0, 0.0]),
+    *_binary_specials([inf, nan, -inf], [-0.0, 0.0]),
     *_wraps(lambda low: [-low - 1, low], lambda low: [1, -1], result=lambda low: [low, -low - 1]),
     *_wraps_unsigned(lambda top: [top], [2], result=lambda top: [1]),
     Row(edge="large", inputs=(grid(-2, 2, 70, 41), grid(-5, 9, 70, 41)), dtypes=FLOATS),
@@ -93,7 +93,7 @@ ADD = table(
 SUB = table(
     "std::sub",
     *elementwise_rows(_wide, _other, complex_inputs=(_c, _c_far), integer_inputs=(_ints, _counts)),
-    *_binary_specials([nan] * 3, [inf, inf, nan], [0.0, -0.0]),
+    *_binary_specials([inf, inf, nan], [0.0, -0.0]),
     *_wraps(lambda low: [low, -low - 1], lambda low: [1, -1], result=lambda low: [-low - 1, low]),
     *_wraps_unsigned(lambda top: [0, top], [1, 1], result=lambda top: [top, top - 1]),
     refuses="shapes",
@@ -103,7 +103,7 @@ SUB = table(
 MUL = table(
     "std::mul",
     *elementwise_rows(_wide, _other, complex_inputs=(_c, _c_far), integer_inputs=(_ints, _counts)),
-    *_binary_specials([nan] * 3, [inf, -inf, inf], [0.0, -0.0]),
+    *_binary_specials([inf, -inf, inf], [0.0, -0.0]),
     *_wraps(lambda low: [-low - 1, low], lambda low: [2, -1], result=lambda low: [-2, low]),
     *_wraps_unsigned(lambda top: [top], [2], result=lambda top: [top - 1]),
     Row(edge="transpose_conjugates", inputs=([2 + 1j], [1 + 0j]), dtypes=COMPLEX, expected=[2 + 1j],
@@ -119,7 +119,7 @@ DIV = table(
     *elementwise_rows(_wide, away(0.5, 3), complex_inputs=(_c, _c_far), integer_inputs=(_ints,
         _counts),
                       domain=Domain(nonzero=True)),
-    *_binary_specials([nan] * 3, [inf, nan, nan], [nan, nan]),
+    *_binary_specials([inf, nan, nan], [nan, nan]),
     Row(edge="by_zero", inputs=([1.0, -1.0, 1.0], [0.0, 0.0, -0.0]), expected=[inf, -inf, -inf]),
     *_wraps(lambda low: [low, 7], lambda low: [-1, 2], result=lambda low: [low, 3]),
     Row(edge="truncates", inputs=([7, -7, 7, -7], [2, 2, -2, -2]), dtypes=SIGNED,
@@ -195,24 +195,33 @@ SIGN = table(
 )  # fmt: skip
 
 
-def _extremum(name: str, meaning: Meaning, nans: Any, infs: Any, tie: Any) -> Table:
+def _extremum(
+    name: str,
+    meaning: Meaning,
+    *,
+    of_infinities: list[float],
+    ties: tuple[list[float], list[float]],
+    beside_zero: tuple[list[float], list[float]],
+) -> Table:
+    """Return the rows of an extremum; pairs are values and their derivatives along tangents."""
     return table(
         f"std::{name}",
         *elementwise_rows(_wide, _other, integer_inputs=(_ints, _counts)),
-        Row(edge="nan", inputs=([nan, 1.0, nan], [1.0, nan, nan]), expected=nans,
+        Row(edge="nan", inputs=([nan, 1.0, nan], [1.0, nan, nan]), expected=[nan] * 3,
             note="NaN wins, as in NumPy"),
-        Row(edge="inf", inputs=([inf, inf, -inf], [1.0, -inf, -inf]), expected=infs),
-        Row(edge="tie", inputs=([1.0, 2.0, 3.0], [1.0, 1.0, 5.0]), expected=tie[0], wrt=(0, 1),
+        Row(edge="inf", inputs=([inf, inf, -inf], [1.0, -inf, -inf]), expected=of_infinities),
+        Row(edge="tie", inputs=([1.0, 2.0, 3.0], [1.0, 1.0, 5.0]), expected=ties[0], wrt=(0, 1),
             order=1, smooth=False,
-            tangents=([2.0, 2.0, 2.0], [4.0, 4.0, 4.0]), derivative=tie[1],
+            tangents=([2.0, 2.0, 2.0], [4.0, 4.0, 4.0]), derivative=ties[1],
             note="convention 3: ties share equally among active sides"),
-        Row(edge="nan_wins", inputs=([nan, 1.0, nan], [1.0, nan, nan]), expected=nans, wrt=(0, 1),
-            order=1, smooth=False,
+        Row(edge="nan_wins", inputs=([nan, 1.0, nan], [1.0, nan, nan]), expected=[nan] * 3,
+            wrt=(0, 1), order=1, smooth=False,
             tangents=([2.0, 2.0, 2.0], [4.0, 4.0, 4.0]), derivative=[3.0, 3.0, 3.0],
             note="convention 3: next to a nan no side loses, so both share"),
-        Row(edge="infinite", inputs=([inf, -inf], [0.0, 0.0]), expected=tie[2], wrt=(0,), order=1,
-            smooth=False,
-            tangents=([1.0, 1.0],), derivative=tie[3], note="convention 5: masks hold at infinity"),
+        Row(edge="infinite", inputs=([inf, -inf], [0.0, 0.0]), expected=beside_zero[0], wrt=(0,),
+            order=1, smooth=False,
+            tangents=([1.0, 1.0],), derivative=beside_zero[1],
+            note="convention 5: masks hold at infinity"),
         refuses="shapes no_order", meaning=meaning,
         level=1, tol="exact",
     )  # fmt: skip
@@ -221,16 +230,16 @@ def _extremum(name: str, meaning: Meaning, nans: Any, infs: Any, tie: Any) -> Ta
 MAXIMUM = _extremum(
     "maximum",
     lambda mp, x, y: max(x, y),
-    [nan] * 3,
-    [inf, inf, -inf],
-    ([1.0, 2.0, 5.0], [3.0, 2.0, 4.0], [inf, 0.0], [1.0, 0.0]),
+    of_infinities=[inf, inf, -inf],
+    ties=([1.0, 2.0, 5.0], [3.0, 2.0, 4.0]),
+    beside_zero=([inf, 0.0], [1.0, 0.0]),
 )
 MINIMUM = _extremum(
     "minimum",
     lambda mp, x, y: min(x, y),
-    [nan] * 3,
-    [1.0, -inf, -inf],
-    ([1.0, 1.0, 3.0], [3.0, 4.0, 2.0], [0.0, -inf], [0.0, 1.0]),
+    of_infinities=[1.0, -inf, -inf],
+    ties=([1.0, 1.0, 3.0], [3.0, 4.0, 2.0]),
+    beside_zero=([0.0, -inf], [0.0, 1.0]),
 )
 CLAMP = table(
     "std::clamp",

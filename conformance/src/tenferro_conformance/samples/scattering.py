@@ -54,37 +54,37 @@ def _points(mode: str) -> dict[str, Any]:
     return _scatter((), (0,), (0,), mode)
 
 
-def _edges(order: int) -> tuple[Row, ...]:
+def _edges() -> tuple[Row, ...]:
     """Return the edges that every scatter has."""
     both = (0, 2)
     corners, windows = _scatter((), (0, 1), (0, 1), "drop"), grid(-1, 2, 2, 2, 2)
     return (
         Row(edge="wide", inputs=(_X, _APART, _U), kinds=_S, params=_into_rows("promise_in_bounds"),
-            wrt=both, order=order, size=2),
+            wrt=both, order=2, size=2),
         Row(edge="full_precision", inputs=(fine(_X), _APART, fine(_U)), kinds=_S,
             params=_into_rows("drop"), dtypes=F64, size=2),
         Row(edge="duplicates", inputs=(_X, _IN, _U), kinds=_S, params=_into_rows("clip"), wrt=both,
-            order=order, size=3),
+            order=2, size=3),
         Row(edge="int32_indices", inputs=(_X, _IN, _U), kinds=_S32, params=_into_rows("clip"),
             dtypes=F64, wrt=both, order=1, size=3),
         Row(edge="clip", inputs=(_X, _OUT, _U), kinds=_S, params=_into_rows("clip"), wrt=both,
-            order=order, size=3, note=_C7),
+            order=2, size=3, note=_C7),
         Row(edge="drop", inputs=(_X, _OUT, _U), kinds=_S, params=_into_rows("drop"), wrt=both,
-            order=order, size=3, note=_C7),
+            order=2, size=3, note=_C7),
         Row(edge="points", inputs=(_X, [[0, 1], [3, 2], [0, 1]], grid(-1, 2, 3)), kinds=_S,
-            params=corners, dtypes=F64, wrt=both, order=order, size=3),
+            params=corners, dtypes=F64, wrt=both, order=2, size=3),
         Row(edge="windows", inputs=(_X, [[0, 1], [1, 0]], windows), kinds=_S,
-            params=_scatter((1, 2), (), (0, 1), "drop"), dtypes=F64, wrt=both, order=order, size=3),
+            params=_scatter((1, 2), (), (0, 1), "drop"), dtypes=F64, wrt=both, order=2, size=3),
         Row(edge="windows_clip", inputs=(_X, [[3, 2], [-2, 0]], windows), kinds=_S,
-            params=_scatter((1, 2), (), (0, 1), "clip"), dtypes=F64, wrt=both, order=order, size=3,
+            params=_scatter((1, 2), (), (0, 1), "clip"), dtypes=F64, wrt=both, order=2, size=3,
             note=_C7),
         Row(edge="windows_drop", inputs=(_X, [[3, 1], [1, 0]], windows), kinds=_S,
-            params=_scatter((1, 2), (), (0, 1), "drop"), dtypes=F64, wrt=both, order=order, size=3,
+            params=_scatter((1, 2), (), (0, 1), "drop"), dtypes=F64, wrt=both, order=2, size=3,
             note=_C7),
         Row(edge="updates_only", inputs=(_X, _IN, _U), kinds=_S, params=_into_rows("clip"),
             dtypes=F64, wrt=(2,), order=1, size=3),
         Row(edge="scalar", inputs=(grid(-2, 2, 5), [3], 1.5), kinds=_S, params=_points("drop"),
-            wrt=both, order=order, size=2),
+            wrt=both, order=2, size=2),
         Row(edge="empty", inputs=(_X, grid(0, 1, 0, 1), grid(0, 1, 0, 3)), kinds=_S,
             params=_into_rows("drop"), dtypes=F64, wrt=both, order=1, size=2),
         Row(edge="integers", inputs=(igrid(-9, 9, 4, 3), _IN, igrid(-5, 5, 3, 3)), kinds=_S,
@@ -100,7 +100,7 @@ def _edges(order: int) -> tuple[Row, ...]:
 
 SCATTER_MUL = table(
     "std::scatter_mul",
-    *_edges(order=2),
+    *_edges(),
     Row(edge="complex", inputs=(cgrid(2, 4, 3), _IN, cgrid(1, 3, 3)), kinds=_S,
         params=_into_rows("drop"), dtypes=COMPLEX, wrt=(0, 2), order=2, size=3),
     Row(edge="zeros", inputs=([2.0, 5.0], [[0], [0], [0], [1]], [3.0, 0.0, 4.0, 0.0]), kinds=_S,
@@ -118,7 +118,7 @@ SCATTER_MUL = table(
 def _extremum(name: str, infs: list[float], tied: list[float]) -> Table:
     return table(
         f"std::{name}",
-        *_edges(order=2),
+        *_edges(),
         Row(edge="booleans", inputs=([True, False, True], [[0], [1], [1]], [False, True, False]),
             kinds=_S, params=_points("drop"), dtypes=("bool",)),
         Row(edge="nan", inputs=([1.0, 2.0, nan], [[0], [7], [2]], [nan, nan, 1.0]), kinds=_S,

@@ -190,8 +190,8 @@ class Words:
         return tuple(found)
 
 
-def _word(value: int, turned: bool = False) -> Term:
-    return Term(False, (), (), (Factor(value, turned),), ())
+def _word(value: int) -> Term:
+    return Term(False, (), (), (Factor(value, False),), ())
 
 
 def _negated(terms: tuple[Term, ...]) -> tuple[Term, ...]:

@@ -220,7 +220,7 @@ def bessel_i_scaled(order: int, x: Handle) -> Handle:
         ratio = near / (2 * k + near * ratio)
         below = below * ratio if k <= order else below
     below = below * _i0_scaled(size, precision)
-    value = select(is_far, _asymptotic(order, far, -1.0, (2 * pi) ** -0.5), below)
+    value = select(is_far, _asymptotic_i(order, far), below)
     signed = select(lt(x, zeros_like(x)), -value, value) if order % 2 else value
     return select(eq(size, full_like(x, INF)), zeros_like(x), signed)
 
@@ -235,15 +235,16 @@ def _i0_scaled(size: Handle, precision: Precision) -> Handle:
     for k in range(start, 0, -1):  # value is Λ of order k, total Σ_{j>=k} Λ_j (x/2)^(j-k) k!/j!
         total = total * half * (1 / (k + 1)) + value
         above, value = value, value + square * (1 / (k * (k + 1))) * above
-    far = _asymptotic(0, maximum(size, limit), -1.0, (2 * pi) ** -0.5)
+    far = _asymptotic_i(0, maximum(size, limit))
     return select(gt(size, limit), far, value / (value + 2 * half * total))
 
 
-def _asymptotic(order: int, x: Handle, sign: float, factor: float) -> Handle:
-    """Return the scaled function of a large argument: DLMF 10.40.1, and 10.40.2 with sign 1."""
-    terms, a = [factor], factor
+def _asymptotic_i(order: int, x: Handle) -> Handle:
+    """Return exp(-x) I of a large argument: DLMF 10.40.1."""
+    a = (2 * pi) ** -0.5
+    terms = [a]
     for k in range(1, 2 * _precision(x.dtype).pairs):
-        a *= sign * (4 * order * order - (2 * k - 1) ** 2) / (8 * k)
+        a *= -(4 * order * order - (2 * k - 1) ** 2) / (8 * k)
         terms.append(a)
     return _horner(terms, 1 / x) * rsqrt(x)
 

@@ -201,7 +201,7 @@ def vecdot(x: Any, y: Any, *, axis: int = -1) -> Array:
 
     x: [*B,n]   y: [*B,n]   →   z: [*B]
     """
-    a, b = (_last(v, axis, "vecdot") for v in _pair(x, y))
+    a, b = (_vectors_last(v, axis) for v in _pair(x, y))
     return squeeze(matmul(_conj(_row(a)), _column(b)), (-2, -1))
 
 
@@ -240,8 +240,9 @@ def _column(x: Array) -> Array:
     return expand_dims(x, -1)
 
 
-def _last(x: Array, axis: int, name: str) -> Array:
-    _at_least(x, 1, name)
+def _vectors_last(x: Array, axis: int) -> Array:
+    """Move the axis of the vectors of ``vecdot`` to the end."""
+    _at_least(x, 1, "vecdot")
     return x if axis == -1 else moveaxis(x, axis, -1)
 
 

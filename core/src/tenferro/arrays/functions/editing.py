@@ -29,8 +29,8 @@ def rearranged(x: Array, function: str, places: Callable[[Any, Any], Any]) -> Ar
     return elements(ravel(x), places(numpy, positions))
 
 
-def _index(obj: Any, function: str) -> Any:
-    return obj if isinstance(obj, slice) else known(_integers_if_empty(obj), function, _STATIC)
+def _index_of_insert(obj: Any) -> Any:
+    return obj if isinstance(obj, slice) else known(_integers_if_empty(obj), "insert", _STATIC)
 
 
 def _integers_if_empty(obj: Any) -> Any:
@@ -64,7 +64,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
 
     Raises ConcretizationError: for a traced index; a static one is fine.
     """
-    found, entry = as_array(arr), _index(obj, "insert")
+    found, entry = as_array(arr), _index_of_insert(obj)
     new = fitted(values, found.dtype, "insert")
     both = concatenate([ravel(found), ravel(new)])
 

@@ -24,8 +24,9 @@ _CPU = (1, 0)
 _KINDS = {1: "numpy", 2: "cupy"}  # DLPack's device kinds; by which library a capsule is read
 
 
-def _operand(x: Array, asked: str) -> Any:
+def _operand(x: Array) -> Any:
     """Return the operand as an array of the backend to which no other reference exists."""
+    asked = "conversion by DLPack"
     if is_followed(x.key):
         x._to_numpy(asked)  # raises
     note_conversion(x.key)
@@ -41,7 +42,7 @@ def to_dlpack(x: Array, **keywords: Any) -> Any:
     """Return a DLPack capsule that holds a copy of the value."""
     if keywords.get("copy") is False:
         raise at_user_line(BufferError("an Array cannot be viewed without a copy"))
-    operand = _operand(x, "conversion by DLPack")
+    operand = _operand(x)
     if not hasattr(operand, "__dlpack__") or not hasattr(operand, "shape") or not x.ndim:
         operand = x.__array__() if not hasattr(operand, "devices") else operand
     try:
@@ -53,7 +54,7 @@ def to_dlpack(x: Array, **keywords: Any) -> Any:
 @covers("__dlpack_device__")
 def dlpack_device(x: Array) -> tuple[int, int]:
     """Return the kind and the number of the device in DLPack's numbering."""
-    operand = _operand(x, "conversion by DLPack")
+    operand = _operand(x)
     found = getattr(operand, "__dlpack_device__", None)
     return _CPU if found is None else tuple(map(int, found()))  # type: ignore[return-value]
 

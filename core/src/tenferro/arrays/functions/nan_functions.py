@@ -34,7 +34,7 @@ def replaced(x: Array, filler: float) -> Array:
     return select(isnan(x), spread(scalar(filler, x.dtype), x), x)
 
 
-def _valid(x: Array, where: Any = True) -> Any:
+def _valid(x: Array, where: Any) -> Any:
     """Return the mask of elements that count: not NaN, and selected by ``where``."""
     if not x.dtype.is_inexact:
         return where

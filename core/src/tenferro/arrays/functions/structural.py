@@ -49,7 +49,7 @@ def reshape(
     """
     if sizes and isinstance(sizes[-1], str):  # NumPy's function takes the order as the third
         *sizes, order = sizes  # type: ignore[assignment]
-    _check_no_view("reshape", copy)
+    _check_no_view(copy)
     found = as_array(x)
     given = (sizes[0] if len(sizes) == 1 else sizes) if shape is None else shape
     whole = _fill_in(integers(given), found)
@@ -58,9 +58,9 @@ def reshape(
     return _reversed(p.reshape(_reversed(found), whole[::-1]))
 
 
-def _check_no_view(function: str, copy: bool | None) -> None:
+def _check_no_view(copy: bool | None) -> None:
     if copy is False:
-        raise at_user_line(ValueError(f"{function}: a result never aliases; leave out copy=False"))
+        raise at_user_line(ValueError("reshape: a result never aliases; leave out copy=False"))
 
 
 def _is_columns_first(function: str, order: str, known: str) -> bool:

@@ -358,6 +358,6 @@ def _length(name: str, rows: Sequence[Array], paths: Sequence[str], length: Any)
     raise _refused(name, "numbers of rows differ", got, "the same number of rows in all", "")
 
 
-def _refused(name: str, fact: str, got: str, need: str, leaf: str, hint: str = "") -> BodyError:
-    text = f"{name}: {fact}\n  got        {got}\n  need       {need}{hint}"
+def _refused(name: str, fact: str, got: str, need: str, leaf: str) -> BodyError:
+    text = f"{name}: {fact}\n  got        {got}\n  need       {need}"
     return at_user_line(BodyError(text, got=got, need=need, leaf=leaf))

@@ -68,7 +68,7 @@ class PartialTranspose:
     def __call__(self, *values: Any) -> tuple[Any, ...]:
         """Apply the map to one value per input."""
         if len(values) != len(self._takes):
-            need = ", ".join([_described(side, True) for side in self._takes])
+            need = ", ".join([_described(side) for side in self._takes])
             raise mismatch(f"{len(values)} values", f"{len(self._takes)}: {need}")
         with Loans() as loans:
             return self._apply(values, loans)
@@ -170,9 +170,9 @@ def _placed(specs: Sequence[Any], is_argument: bool) -> list[Side]:
     return found
 
 
-def _described(side: Side, enters: bool) -> str:
-    """Return what a side stands for among the inputs or the outputs of a map."""
-    return f"{'tangent' if side.is_argument == enters else 'cotangent'} of {side.name}"
+def _described(side: Side) -> str:
+    """Return what a side stands for among the inputs of a map."""
+    return f"{'tangent' if side.is_argument else 'cotangent'} of {side.name}"
 
 
 def _chosen(positions: Positions | None, sides: Sequence[Side], what: str) -> list[Side]:

@@ -90,7 +90,7 @@ class FunctionExplanation(NamedTuple):
         families = Counter(family(node.operation) for node in self.graph.graph.nodes)
         return [
             f"{self.name} at {avals}".rstrip(),
-            _row("graph", f"{_many(len(self.graph), 'equation')}: {counts}"),
+            _row("graph", f"{_equations(len(self.graph))}: {counts}"),
             _row("families", ", ".join(f"{n} {count}" for n, count in families.most_common())),
             _row("backend", f"{self.backend}: {self.why}"),
             *_status_rows(self.runs),
@@ -326,7 +326,7 @@ def _status_rows(runs: dict[tuple[str, str], int]) -> Iterable[str]:
         keys = {key: count for (s, key), count in runs.items() if s == status}
         if keys:
             which = ", ".join(f"{key} ({count})" for key, count in keys.items())
-            text = _many(sum(keys.values()), "equation")
+            text = _equations(sum(keys.values()))
             yield _row(status, text if status == "native" else f"{text}: {which}")
 
 
@@ -345,5 +345,5 @@ def _row(name: str, text: str) -> str:
     return f"  {name:<{_WIDTH}} {text}"
 
 
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
+def _equations(count: int) -> str:
+    return f"{count} equation{'' if count == 1 else 's'}"

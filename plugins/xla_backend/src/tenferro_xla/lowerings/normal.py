@@ -25,17 +25,17 @@ lowerings = Lowerings()
 SERIES_FROM_X, SERIES_TERMS = -10.0, 14
 
 
-def _exp_square(x: Array, scale: float) -> Array:
-    """exp(scale·x²) for a power of two, without the rounding of x²."""
+def _exp_square(x: Array) -> Array:
+    """Return exp(x²) without the rounding of x²."""
     finite = jnp.where(jnp.abs(x) < 1e6, x, 1e6)
     high = leading_bits(finite)
     low = (finite - high) * (finite + high)
-    return jnp.where(x == x, jnp.exp(scale * high * high) * jnp.exp(scale * low), x)
+    return jnp.where(x == x, jnp.exp(high * high) * jnp.exp(low), x)
 
 
-def _erfcx(x: Array, order: int = 0) -> Array:
+def _erfcx(x: Array, order: int) -> Array:
     positive: Array = repeated_integral(ON, jnp.where(x < 0, 0, x), order)
-    plain = 2 * _exp_square(x, 1.0) - repeated_integral(ON, jnp.abs(x), 0)
+    plain = 2 * _exp_square(x) - repeated_integral(ON, jnp.abs(x), 0)
     return jnp.where(x < 0, upwards(plain, x, order), positive)
 
 

@@ -65,7 +65,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
     x, fractions = from_lower(x) if hermitian else x, as_array(rcond)
     if fractions.size != 1 or fractions.ndim > x.ndim - 2:
         return _pinv_each(x, fractions)
-    return pinv_primitive.pinv(x, _number("pinv", "rcond", fractions))
+    return pinv_primitive.pinv(x, _rcond("pinv", fractions))
 
 
 def _pinv_each(x: Array, fractions: Array) -> Array:
@@ -104,7 +104,7 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Array, Array, Arr
     (array([2.]), array([2.]))
     """
     left, right = _system(a, b)
-    fraction = rounding(left) if rcond is None else _number("lstsq", "rcond", rcond)
+    fraction = rounding(left) if rcond is None else _rcond("lstsq", rcond)
     fraction = rounding(left) if fraction < 0 else fraction
     s = svdvals(left)
     rank = cast(_count(s, _largest(s) * fraction), int32)
@@ -220,11 +220,11 @@ def rounding(x: Array) -> float:
     return size * spacing
 
 
-def _number(function: str, parameter: str, value: Any) -> float:
-    """Return one number, whose value must be known while tracing."""
+def _rcond(function: str, value: Any) -> float:
+    """Return ``rcond``, one number whose value must be known while tracing."""
     found = as_array(value)
     if found.size != 1:
-        raise _refuse(function, parameter, f"{parameter} has shape {found.shape}", "one number")
+        raise _refuse(function, "rcond", f"rcond has shape {found.shape}", "one number")
     return float(found.reshape(()))
 
 
