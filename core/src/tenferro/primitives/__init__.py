@@ -72,6 +72,7 @@ from tenferro.primitives._primitive import (
     bind,
     bind_all,
     in_front,
+    over_leading_axes,
     pointwise,
 )
 
@@ -373,10 +374,10 @@ __all__ = [
     "le", "lgamma", "linear_solve", "log", "log1p", "log2", "log10", "log_ndtr", "log_softmax",
     "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logistic", "logit",
     "lt", "lu", "lu_permutation", "matrix_function", "maximum", "minimum", "mul", "ndtr", "ndtri",
-    "ne", "neg", "nextafter", "optimization_barrier", "pad", "pfaffian", "pfaffian_adjugate",
-    "pfaffian_slope", "pinv", "pivoted_qr", "pointwise", "polar_isometry", "polygamma",
-    "polygamma_difference", "positive_sylvester", "pow", "promote", "promote_dtypes", "qr",
-    "random_bits", "random_log_gamma", "real", "reduce_and", "reduce_logsumexp", "reduce_max",
+    "ne", "neg", "nextafter", "optimization_barrier", "over_leading_axes", "pad", "pfaffian",
+    "pfaffian_adjugate", "pfaffian_slope", "pinv", "pivoted_qr", "pointwise", "polar_isometry",
+    "polygamma", "polygamma_difference", "positive_sylvester", "pow", "promote", "promote_dtypes",
+    "qr", "random_bits", "random_log_gamma", "real", "reduce_and", "reduce_logsumexp", "reduce_max",
     "reduce_min", "reduce_or", "reduce_prod", "reduce_sum", "rel_entr", "rem", "reshape", "reverse",
     "rfft", "round", "rsqrt", "same_shape", "scan", "scatter", "scatter_add", "scatter_max",
     "scatter_min", "scatter_mul", "schur", "searchsorted", "select", "sharding_constraint",

@@ -164,6 +164,18 @@ def in_front(x: H, batched: bool, size: int) -> H:
     return x if batched else OPERATORS["repeat"](x, size)
 
 
+def over_leading_axes(
+    operation: TensorPrimitive, size: int, batched: Sequence[bool], *inputs: Handle
+) -> Sequence[Handle]:
+    """Batch an operation that takes any leading axes: apply it to inputs with one more of them.
+
+    ``batch = over_leading_axes`` in a class is its batching rule: matrices are the last two axes of
+    their operands, for example, and whatever stands before these is a stack.
+    """
+    spread = [in_front(x, is_batched, size) for x, is_batched in zip(inputs, batched, strict=True)]
+    return bind_all(operation, *spread)
+
+
 def pointwise(
     operation: TensorPrimitive, size: int, batched: Sequence[bool], *inputs: Handle
 ) -> Sequence[Handle]:
@@ -172,8 +184,7 @@ def pointwise(
     ``batch = pointwise`` in a class also states that element k of each output depends on element k
     of each input alone; sparse Jacobians and backends rely on that.
     """
-    spread = [in_front(x, is_batched, size) for x, is_batched in zip(inputs, batched, strict=True)]
-    return bind_all(operation, *spread)
+    return over_leading_axes(operation, size, batched, *inputs)
 
 
 class Linear(TensorPrimitive):

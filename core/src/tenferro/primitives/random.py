@@ -18,7 +18,7 @@ from tenferro.primitives._checks import integers, invalid, of_kind, same_aval
 from tenferro.primitives._dtype import DType, float64, int32, int64, uint32, uint64
 from tenferro.primitives._errors import DTypeMismatchError, ShapeMismatchError
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Mixed, bind, bind_all, pointwise
+from tenferro.primitives._primitive import Mixed, bind, bind_all, over_leading_axes, pointwise
 from tenferro.primitives.arithmetic import add, mul
 from tenferro.primitives.bitwise import bitwise_or, bitwise_xor, shift_left, shift_right
 from tenferro.primitives.constants import full_like, iota
@@ -81,6 +81,7 @@ class RandomBits(Mixed):
     """Random words of a shape for each key.   key: u32[*B,2]  →  y: [*B,*shape]"""
 
     key = "std::random_bits"
+    batch = over_leading_axes
     linear = ()
     shape: Shape
     dtype: DType
@@ -103,9 +104,6 @@ class RandomBits(Mixed):
 
     def abstract_eval(self, key: Aval) -> Aval:
         return Aval((*check_key(self, key).shape[:-1], *self.shape), self.dtype)
-
-    def batch(self, size: int, batched: tuple[bool, ...], key: Handle) -> Handle:
-        return random_bits(key, self.shape, self.dtype)
 
     def decompose(self, key: Handle) -> Handle:
         """Encrypt counters along a last axis; of the two words of a block the low one comes

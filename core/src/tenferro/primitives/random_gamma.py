@@ -17,7 +17,7 @@ from tenferro.primitives._checks import accepted, integer
 from tenferro.primitives._dtype import uint32, uint64
 from tenferro.primitives._errors import ShapeMismatchError
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Mixed, bind, in_front, pointwise
+from tenferro.primitives._primitive import Mixed, bind, over_leading_axes, pointwise
 from tenferro.primitives.arithmetic import abs as absolute
 from tenferro.primitives.arithmetic import maximum, minimum, sqrt
 from tenferro.primitives.comparison import gt, logical_and, lt, select
@@ -52,6 +52,7 @@ class RandomLogGamma(Mixed):
     """
 
     key = "std::random_log_gamma"
+    batch = over_leading_axes
     accepts = "float"
     linear = ()
 
@@ -68,10 +69,6 @@ class RandomLogGamma(Mixed):
         """Compute Figurnov et al. (2018), equation 5, in the variable ln x."""
         drift = gamma_moment(1, a, y) + side(a, y) * (digamma(a) - y) * gamma_moment(0, a, y)
         return da * drift
-
-    def batch(self, size: int, batched: tuple[bool, ...], key: Handle, a: Handle) -> Handle:
-        keys, shapes = (in_front(x, b, size) for x, b in zip((key, a), batched, strict=True))
-        return random_log_gamma(keys, shapes)
 
     def decompose(self, key: Handle, a: Handle) -> Handle:
         """Draw by Marsaglia & Tsang (2000) with proposals for all elements; the first accepted

@@ -29,7 +29,15 @@ from tenferro.primitives._errors import (
     ShapeMismatchError,
 )
 from tenferro.primitives._handle import H, Handle, Scalar
-from tenferro.primitives._primitive import Linear, Mixed, bind, bind_all, in_front, pointwise
+from tenferro.primitives._primitive import (
+    Linear,
+    Mixed,
+    bind,
+    bind_all,
+    in_front,
+    over_leading_axes,
+    pointwise,
+)
 from tenferro.primitives._simplify import defined_by, literal
 from tenferro.primitives.comparison import eq, select
 from tenferro.primitives.constants import constant, iota, zeros_like
@@ -461,6 +469,7 @@ class OptimizationBarrier(Linear):
     """y_k = x_k, none of them before all x are known; the compiler moves nothing across"""
 
     key = "std::optimization_barrier"
+    batch = over_leading_axes
     count: int
 
     def __post_init__(self) -> None:
@@ -497,10 +506,6 @@ class OptimizationBarrier(Linear):
             optimization_barrier([own])[0] if is_active and own is not None else None
             for own, is_active in zip(cts, active, strict=True)
         ]
-
-    def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> Sequence[Handle]:
-        spread = [in_front(x, is_batched, size) for x, is_batched in zip(xs, batched, strict=True)]
-        return optimization_barrier(spread)
 
 
 def reshape(x: H, shape: Sequence[int]) -> H:

@@ -5,8 +5,6 @@ Nothing here knows a backend. Read next: ``on_xla.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import tenferro as tn
 from tenferro.primitives import (
     Aval,
@@ -17,6 +15,7 @@ from tenferro.primitives import (
     broadcast_in_dim,
     constant,
     mul,
+    over_leading_axes,
     pad,
     slice,
 )
@@ -32,6 +31,7 @@ class Recursion(Mixed):
     """
 
     key = "acme_filters::recursion"
+    batch = over_leading_axes
     linear = ((1,),)  # in x
     reverse: bool = False
 
@@ -51,10 +51,6 @@ class Recursion(Mixed):
     def transpose_x(self, ct: Handle, a: Handle, x: Handle) -> Handle:
         return bind(Recursion(not self.reverse), a, ct)
 
-    def batch(self, size: int, batched: Sequence[bool], a: Handle, x: Handle) -> Sequence[Handle]:
-        given = [h if on else stacked(h, size) for h, on in zip((a, x), batched, strict=True)]
-        return [bind(self, *given)]
-
     def decompose(self, a: Handle, x: Handle) -> Handle:
         """Double the length of the memory in each step."""
         y, factor, reach = x, a, 1
@@ -67,11 +63,6 @@ class Recursion(Mixed):
 def times(a: Handle, x: Handle) -> Handle:
     """Multiply each row by its coefficient."""
     return mul(broadcast_in_dim(a, x.shape, tuple(range(a.ndim))), x)
-
-
-def stacked(x: Handle, size: int) -> Handle:
-    """Repeat a value along a new first axis."""
-    return broadcast_in_dim(x, (size, *x.shape), tuple(range(1, x.ndim + 1)))
 
 
 def shifted(x: Handle, by: int, reverse: bool) -> Handle:

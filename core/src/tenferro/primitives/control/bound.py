@@ -5,13 +5,11 @@ Read next: ``while_loop.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import invalid
 from tenferro.primitives._errors import DTypeMismatchError
 from tenferro.primitives._handle import Handle
-from tenferro.primitives._primitive import Mixed, bind, in_front
+from tenferro.primitives._primitive import Mixed, bind, over_leading_axes
 
 __all__ = ["Bound", "bound"]
 
@@ -23,6 +21,7 @@ class Bound(Mixed):
     """
 
     key = "std::bound"
+    batch = over_leading_axes
     linear = ((0,),)
     steps: int
 
@@ -41,11 +40,6 @@ class Bound(Mixed):
 
     def transpose_x(self, ct: Handle, x: Handle, ended: Handle) -> Handle:
         return bind(self, ct, ended)
-
-    def batch(self, size: int, batched: Sequence[bool], x: Handle, ended: Handle) -> Handle:
-        """Let every example have its own end."""
-        values = [in_front(y, b, size) for y, b in zip((x, ended), batched, strict=True)]
-        return bind(self, *values)
 
 
 def bound(x: Handle, ended: Handle, steps: int) -> Handle:

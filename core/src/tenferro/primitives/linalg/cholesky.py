@@ -8,12 +8,10 @@ Read next: ``qr.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import same_aval
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Mixed, bind, in_front
+from tenferro.primitives._primitive import Mixed, bind, over_leading_axes
 from tenferro.primitives.linalg._matrices import (
     adjoint as adjoint_of,
 )
@@ -35,6 +33,7 @@ class Cholesky(Mixed):
     """a = L Lᴴ;   dL = L Φ(L⁻¹ da L⁻ᴴ), Φ the lower triangle with half of the diagonal"""
 
     key = "std::cholesky"
+    batch = over_leading_axes
     linear = ()
 
     def abstract_eval(self, a: Aval) -> Aval:
@@ -44,14 +43,12 @@ class Cholesky(Mixed):
     def jvp_a(self, da: Handle, a: Handle, factor: Handle) -> Handle:
         return cholesky_tangent(factor, da)
 
-    def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Handle:
-        return cholesky(a)
-
 
 class CholeskyTangent(Mixed):
     """y = L Φ(L⁻¹ S L⁻ᴴ), S Hermitian with the lower triangle of x; or the adjoint of that map"""
 
     key = "std::cholesky_tangent"
+    batch = over_leading_axes
     linear = ((1,),)
     adjoint: bool = False
 
@@ -80,10 +77,6 @@ class CholeskyTangent(Mixed):
         inner = _between(factor, of_lower(x))
         moved = matmul(matmul(dl, inner), adjoint_of(lower(factor)))
         return matmul(dl, half_lower(inner)) - cholesky_tangent(factor, moved + adjoint_of(moved))
-
-    def batch(self, size: int, batched: Sequence[bool], factor: Handle, x: Handle) -> Handle:
-        factor, x = in_front(factor, batched[0], size), in_front(x, batched[1], size)
-        return cholesky_tangent(factor, x, adjoint=self.adjoint)
 
     def decompose(self, factor: Handle, x: Handle) -> Handle:
         """Solve two triangular systems and multiply."""

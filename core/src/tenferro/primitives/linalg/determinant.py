@@ -15,7 +15,7 @@ from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import same_aval
 from tenferro.primitives._dtype import float32
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Mixed, bind, in_front
+from tenferro.primitives._primitive import Mixed, bind, over_leading_axes
 from tenferro.primitives._recurrence import earlier
 from tenferro.primitives.arithmetic import abs as absolute
 from tenferro.primitives.comparison import ge, gt, select
@@ -50,6 +50,7 @@ class Det(Mixed):
     """y = det a;   dy = tr(adj(a) da)"""
 
     key = "std::det"
+    batch = over_leading_axes
     linear = ()
 
     def abstract_eval(self, a: Aval) -> Aval:
@@ -58,9 +59,6 @@ class Det(Mixed):
 
     def jvp_a(self, da: Handle, a: Handle, y: Handle) -> Handle:
         return trace_of_product(adjugate(a), da)
-
-    def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Handle:
-        return det(a)
 
     def decompose(self, a: Handle) -> Handle:
         """Multiply the pivots, with the sign of the permutation."""
@@ -73,6 +71,7 @@ class Adjugate(Mixed):
     """y = Dᵏ adj(a)[d_1, …, d_k], linear in every d;   dy = Dᵏ⁺¹ adj(a)[d_1, …, d_k, da]"""
 
     key = "std::adjugate"
+    batch = over_leading_axes
 
     def groups(self, count: int) -> tuple[tuple[int, ...], ...]:
         """Return one group per direction."""
@@ -98,9 +97,6 @@ class Adjugate(Mixed):
         """tr(x Dᵏ adj(a)[…, d]) is symmetric in x and d, being a derivative of det."""
         others = [d for i, d in enumerate(directions, 1) if i != index]
         return conj(swapped(adjugate(a, *others, swapped(conj(ct)))))
-
-    def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> Handle:
-        return adjugate(*(in_front(x, each, size) for x, each in zip(xs, batched, strict=True)))
 
     def decompose(self, a: Handle, *directions: Handle) -> Handle:
         """Compute in the frame of the singular vectors, where a is diagonal."""

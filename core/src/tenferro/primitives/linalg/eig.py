@@ -8,11 +8,9 @@ equal values turn together as in ``eigh.py``. Read next: ``matrix_function.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Mixed, bind, bind_all
+from tenferro.primitives._primitive import Mixed, bind, bind_all, over_leading_axes
 from tenferro.primitives.complex import complex, conj, imag, real
 from tenferro.primitives.constants import zeros_like
 from tenferro.primitives.indexing import take_along_axis
@@ -38,6 +36,7 @@ class Eig(Mixed):
     """A V = V diag(w) with columns of V of length 1"""
 
     key = "std::eig"
+    batch = over_leading_axes
     output_count = 2
     prunable = True
     cheap_output = 0  # the values, which take no vectors
@@ -64,14 +63,12 @@ class Eig(Mixed):
             dv = dv + columns_by(v, complex(zeros_like(theta), theta))
         return diagonal(p), dv
 
-    def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Sequence[Handle]:
-        return bind_all(self, a)
-
 
 class Eigvals(Mixed):
     """The eigenvalues of a matrix;   dw = diag(V⁻¹ dA V)"""
 
     key = "std::eigvals"
+    batch = over_leading_axes
     linear = ()
 
     def abstract_eval(self, a: Aval) -> Aval:
@@ -88,9 +85,6 @@ class Eigvals(Mixed):
         return take_along_axis(
             diagonal(in_basis(v, da, is_hermitian=False)), _pairing(w, values), w.ndim - 1
         )
-
-    def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Handle:
-        return bind(self, a)
 
 
 def _pairing(w: H, values: H) -> H:

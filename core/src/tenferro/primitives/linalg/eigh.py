@@ -10,11 +10,9 @@ matters. Read next: ``eig.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Mixed, bind, bind_all
+from tenferro.primitives._primitive import Mixed, bind, bind_all, over_leading_axes
 from tenferro.primitives.complex import complex, conj, real
 from tenferro.primitives.constants import zeros_like
 from tenferro.primitives.linalg._gauge import angle_rates, check_gauge
@@ -38,6 +36,7 @@ class Eigh(Mixed):
     """A = V diag(w) Vᴴ with w increasing and V unitary, of the lower triangle of A"""
 
     key = "std::eigh"
+    batch = over_leading_axes
     output_count = 2
     prunable = True
     cheap_output = 0  # the values, which take no vectors
@@ -70,14 +69,12 @@ class Eigh(Mixed):
             dv = dv + columns_by(v, complex(zeros_like(theta), theta))
         return dw, dv
 
-    def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Sequence[Handle]:
-        return bind_all(self, a)
-
 
 class Eigvalsh(Mixed):
     """The eigenvalues of a Hermitian matrix, increasing;   dw = diag(Vᴴ dA V)"""
 
     key = "std::eigvalsh"
+    batch = over_leading_axes
     linear = ()
 
     def abstract_eval(self, a: Aval) -> Aval:
@@ -89,9 +86,6 @@ class Eigvalsh(Mixed):
             return zeros_like(w)
         _, v = eigh(a, projectors_only=True)
         return column_products(v, matmul(of_lower(da), v))
-
-    def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Handle:
-        return bind(self, a)
 
 
 def column_products(x: H, y: H) -> H:

@@ -7,14 +7,12 @@ Square, wide and tall matrices; the exchanges are integers and constant. Read ne
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import integers, of_kind
 from tenferro.primitives._dtype import int32
 from tenferro.primitives._errors import ShapeMismatchError
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Mixed, bind, bind_all
+from tenferro.primitives._primitive import Mixed, bind, bind_all, over_leading_axes
 from tenferro.primitives.linalg._matrices import (
     columns,
     factorizable,
@@ -37,6 +35,7 @@ class Lu(Mixed):
     """a[permutation] = L U;   dL = L tril(F), dU = triu(F) U with F = L⁻¹ da[permutation] U⁻¹"""
 
     key = "std::lu"
+    batch = over_leading_axes
     output_count = 3
     linear = ()
 
@@ -54,14 +53,12 @@ class Lu(Mixed):
             return _tall(exchanged, factors, n), None, None
         return _wide(exchanged, factors, m), None, None
 
-    def batch(self, size: int, batched: Sequence[bool], a: Handle) -> tuple[Handle, Handle, Handle]:
-        return lu(a)
-
 
 class LuPermutation(Mixed):
     """The order of rows that exchanges lead to: row i with row pivots[i], one after the other"""
 
     key = "std::lu_permutation"
+    batch = over_leading_axes
     linear = ()
     size: int
 
@@ -79,9 +76,6 @@ class LuPermutation(Mixed):
                 shapes=(pivots.shape,),
             )
         return Aval((*pivots.shape[:-1], self.size), int32)
-
-    def batch(self, size: int, batched: Sequence[bool], pivots: Handle) -> Handle:
-        return lu_permutation(pivots, self.size)
 
 
 def _square(da: Handle, factors: Handle) -> tuple[Handle, Handle]:

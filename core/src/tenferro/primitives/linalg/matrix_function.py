@@ -15,7 +15,7 @@ from typing import Any
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import invalid, same_aval
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Mixed, bind, in_front
+from tenferro.primitives._primitive import Mixed, bind, over_leading_axes
 from tenferro.primitives.linalg._matrices import adjoint, factorizable, square_size
 from tenferro.tidu import RuleBuilder, Value
 
@@ -28,6 +28,7 @@ class MatrixFunction(Mixed):
     """y = L_k(a; e₁ … e_k);   dy = L_{k+1}(a; e₁ … e_k, da), linear in each direction"""
 
     key = "std::matrix_function"
+    batch = over_leading_axes
     function: str
     input_count = None
 
@@ -59,10 +60,6 @@ class MatrixFunction(Mixed):
         """⟨ct, L(a; e, …)⟩ = ⟨L(aᴴ; ct, …ᴴ), e⟩."""
         others = [adjoint(e) for i, e in enumerate(directions) if i != index - 1]
         return matrix_function(self.function, adjoint(a), ct, *others)
-
-    def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> Handle:
-        spread = [in_front(x, each, size) for x, each in zip(xs, batched, strict=True)]
-        return bind(self, *spread)
 
 
 def matrix_function(function: str, a: H, *directions: H) -> H:

@@ -12,14 +12,13 @@ but two, which is 0 for k = l. Neither divides by the Pfaffian. Read next: ``slo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from tenferro.computegraph import Fragment
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import same_aval
 from tenferro.primitives._handle import H, Handle, variable
-from tenferro.primitives._primitive import Mixed, bind, in_front
+from tenferro.primitives._primitive import Mixed, bind, over_leading_axes
 from tenferro.primitives.arithmetic import abs as absolute
 from tenferro.primitives.arithmetic import div
 from tenferro.primitives.comparison import eq, gt, logical_xor, ne, select
@@ -55,6 +54,7 @@ class Pfaffian(Mixed):
     """y = pf a of the skew-symmetric part of a;   dy = ½ tr(B da) with B = pf(a) a⁻¹"""
 
     key = "std::pfaffian"
+    batch = over_leading_axes
     linear = ()
 
     def abstract_eval(self, a: Aval) -> Aval:
@@ -72,14 +72,12 @@ class Pfaffian(Mixed):
         sign, d, _ = _eliminated(a)
         return sign * reduce_prod(d, (d.ndim - 1,))
 
-    def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Handle:
-        return bind(self, a)
-
 
 class PfaffianAdjugate(Mixed):
     """B = pf(a) a⁻¹, whose entries are polynomials;   dB = the slope along da"""
 
     key = "std::pfaffian_adjugate"
+    batch = over_leading_axes
     linear = ()
 
     def abstract_eval(self, a: Aval) -> Aval:
@@ -96,14 +94,12 @@ class PfaffianAdjugate(Mixed):
         without: Any = products_without_one(d)
         return _back(sign, m, rows_by(_paired(without), _blocks(a)))
 
-    def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Handle:
-        return bind(self, a)
-
 
 class PfaffianSlope(Mixed):
     """dB along e;   its derivative by a is that of ½ tr(B e) a⁻¹ - B e a⁻¹, with an inverse"""
 
     key = "std::pfaffian_slope"
+    batch = over_leading_axes
     linear = ((1,),)
 
     def abstract_eval(self, a: Aval, e: Aval) -> Aval:
@@ -143,9 +139,6 @@ class PfaffianSlope(Mixed):
         j = _blocks(a)
         crossed = matmul(matmul(j, inside), j)
         return _back(sign, m, rows_by(_paired(along), j) - apart * crossed)
-
-    def batch(self, size: int, batched: Sequence[bool], a: Handle, e: Handle) -> Handle:
-        return bind(self, in_front(a, batched[0], size), in_front(e, batched[1], size))
 
 
 # ---- elimination ---------------------------------------------------------------------------------

@@ -7,12 +7,10 @@ as zero up to a fraction of the largest. Read next: ``determinant.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import at_least_zero
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Mixed, bind
+from tenferro.primitives._primitive import Mixed, bind, over_leading_axes
 from tenferro.primitives.comparison import gt, select
 from tenferro.primitives.constants import full_like, zeros_like
 from tenferro.primitives.linalg._matrices import (
@@ -34,6 +32,7 @@ class Pinv(Mixed):
     """P of A:   dP = -P dA P + P Pᴴ dAᴴ (I - A P) + (I - P A) dAᴴ Pᴴ P"""
 
     key = "std::pinv"
+    batch = over_leading_axes
     linear = ()
     rcond: float
 
@@ -61,9 +60,6 @@ class Pinv(Mixed):
         counts = gt(s, cutoff)
         inverse = kept(counts, 1 / select(counts, s, full_like(s, 1)))
         return matmul(columns_by(adjoint(vh), convert(inverse, a.dtype)), adjoint(u))
-
-    def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Handle:
-        return bind(self, a)
 
 
 def pinv(a: H, rcond: float) -> H:

@@ -6,12 +6,10 @@ the reordered matrix. Read next: ``svd.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._dtype import int32
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Mixed, bind_all
+from tenferro.primitives._primitive import Mixed, bind_all, over_leading_axes
 from tenferro.primitives.linalg._gauge import thin_only
 from tenferro.primitives.linalg._matrices import (
     factorizable,
@@ -28,6 +26,7 @@ class PivotedQr(Mixed):
     """A[:, p] = Q R with |R₁₁| ≥ |R₂₂| ≥ …"""
 
     key = "std::pivoted_qr"
+    batch = over_leading_axes
     output_count = 3
     linear = ()
     full: bool = False
@@ -47,9 +46,6 @@ class PivotedQr(Mixed):
         exchanged = swapped(rows_in_order(swapped(da), order))
         dq, dr = factor_tangents(exchanged, q, r)
         return dq, dr, None
-
-    def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Sequence[Handle]:
-        return bind_all(self, a)
 
 
 def pivoted_qr(a: H, *, full: bool = False, canonical: bool = False) -> tuple[H, H, H]:

@@ -11,13 +11,11 @@ taken through its adjoint. Read next: ``pinv.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import same_aval
 from tenferro.primitives._errors import ShapeMismatchError
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Mixed, bind, in_front
+from tenferro.primitives._primitive import Mixed, bind, over_leading_axes
 from tenferro.primitives.constants import zeros_like
 from tenferro.primitives.linalg._matrices import (
     adjoint,
@@ -43,6 +41,7 @@ class PolarIsometry(Mixed):
     """U of A = U P;   dU = U Ω + (dA - U Uᴴ dA) P⁻¹"""
 
     key = "std::polar_isometry"
+    batch = over_leading_axes
     linear = ()
 
     def abstract_eval(self, a: Aval) -> Aval:
@@ -61,9 +60,6 @@ class PolarIsometry(Mixed):
         u, _, vh = svd(a)
         return matmul(u, vh)
 
-    def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Handle:
-        return bind(self, a)
-
 
 def _tangent(da: Handle, a: Handle, u: Handle) -> Handle:
     _, s, vh = svd(stop_gradient(a), projectors_only=True)
@@ -78,6 +74,7 @@ class PositiveSylvester(Mixed):
     """P X + X P = Q for P = V diag(s) Vᴴ;   dX = solution for dQ - dP X - X dP"""
 
     key = "std::positive_sylvester"
+    batch = over_leading_axes
     linear = ((3,),)
 
     def abstract_eval(self, p: Aval, s: Aval, vh: Aval, q: Aval) -> Aval:
@@ -106,11 +103,6 @@ class PositiveSylvester(Mixed):
         inverse = inverse_gaps(sums(s), reduce_max(s, (s.ndim - 1,)))
         inside = matmul(matmul(vh, q), adjoint(vh)) * convert(inverse, q.dtype)
         return matmul(matmul(adjoint(vh), inside), vh)
-
-    def batch(self, size: int, batched: Sequence[bool], *operands: Handle) -> Handle:
-        """Batch: one more leading axis."""
-        spread = [in_front(x, each, size) for x, each in zip(operands, batched, strict=True)]
-        return bind(self, *spread)
 
 
 def polar_isometry(a: H) -> H:

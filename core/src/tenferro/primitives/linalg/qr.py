@@ -7,11 +7,9 @@ minus its adjoint, plus i Im of the diagonal. Read next: ``pivoted_qr.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Mixed, bind_all
+from tenferro.primitives._primitive import Mixed, bind_all, over_leading_axes
 from tenferro.primitives.complex import complex, imag
 from tenferro.primitives.constants import zeros_like
 from tenferro.primitives.linalg._gauge import thin_only
@@ -35,6 +33,7 @@ class Qr(Mixed):
     """A = Q R with orthonormal columns of Q and R upper triangular"""
 
     key = "std::qr"
+    batch = over_leading_axes
     output_count = 2
     linear = ()
     full: bool = False
@@ -49,9 +48,6 @@ class Qr(Mixed):
         if self.full:
             raise thin_only(self, a.aval)
         return factor_tangents(da, q, r)
-
-    def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Sequence[Handle]:
-        return bind_all(self, a)
 
 
 def factor_tangents(da: Handle, q: Handle, r: Handle) -> tuple[Handle, Handle]:

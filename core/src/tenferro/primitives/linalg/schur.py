@@ -10,13 +10,12 @@ which ``triangular_sylvester`` does; Ω = X - Xᴴ. Read next: ``sylvester_solve
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import invalid
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Mixed, bind_all
+from tenferro.primitives._primitive import Mixed, bind_all, over_leading_axes
 from tenferro.primitives.comparison import eq, gt, logical_and, logical_xor, select
 from tenferro.primitives.complex import imag, real
 from tenferro.primitives.constants import iota, zeros_like
@@ -42,6 +41,7 @@ class Schur(Mixed):
     """A = Z T Zᴴ;   dZ = Z Ω, dT = M + T Ω - Ω T with M = Zᴴ dA Z"""
 
     key = "std::schur"
+    batch = over_leading_axes
     output_count = 2
     linear = ()
     real: bool = False
@@ -83,9 +83,6 @@ class Schur(Mixed):
         z, _ = qr(select(is_second, imag(v), real(v)))
         t = matmul(matmul(adjoint(z), a), z)
         return upper(t) + kept(_in_block(t, is_second), t), z
-
-    def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Sequence[Handle]:
-        return bind_all(self, a)
 
 
 def _in_block(t: Handle, is_second: Handle) -> Any:

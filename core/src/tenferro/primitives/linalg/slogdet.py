@@ -5,11 +5,9 @@ Read next: ``cholesky.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Mixed, bind_all
+from tenferro.primitives._primitive import Mixed, bind_all, over_leading_axes
 from tenferro.primitives.arithmetic import abs as absolute
 from tenferro.primitives.arithmetic import sign as sign_of
 from tenferro.primitives.comparison import eq, select
@@ -30,6 +28,7 @@ class Slogdet(Mixed):
     """det a = σ exp(l);   dl = Re tr(a⁻¹ da),  dσ = i σ Im tr(a⁻¹ da)"""
 
     key = "std::slogdet"
+    batch = over_leading_axes
     output_count = 2
     linear = ()
 
@@ -46,9 +45,6 @@ class Slogdet(Mixed):
             return None, rate
         turn = imag(rate)
         return sign * complex(zeros_like(turn), turn), real(rate)
-
-    def batch(self, size: int, batched: Sequence[bool], a: Handle) -> tuple[Handle, Handle]:
-        return slogdet(a)
 
     def decompose(self, a: Handle) -> tuple[Handle, Handle]:
         """Multiply the pivots one by one; the factors are those that the derivative uses."""

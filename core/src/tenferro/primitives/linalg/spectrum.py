@@ -9,12 +9,10 @@ Read next: ``eigh.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import same_aval
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Mixed, bind, in_front
+from tenferro.primitives._primitive import Mixed, bind, over_leading_axes
 from tenferro.primitives.arithmetic import abs as absolute
 from tenferro.primitives.comparison import eq
 from tenferro.primitives.linalg._gauge import check_epsilon
@@ -40,6 +38,7 @@ class Spectrum(Mixed):
     """W = diag(w) of eigenvalues;   dW = V⁻¹ dA V where values are equal, 0 elsewhere"""
 
     key = "std::spectrum"
+    batch = over_leading_axes
     linear = ()
     is_hermitian: bool
     epsilon: float | None = None
@@ -59,9 +58,6 @@ class Spectrum(Mixed):
     def jvp_v(self, dv: Handle, a: Handle, w: Handle, v: Handle, y: Handle) -> None:
         """Return nothing: in a space of equal values W commutes with every rotation."""
 
-    def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> Handle:
-        return bind(self, *[in_front(x, on, size) for x, on in zip(xs, batched, strict=True)])
-
     def decompose(self, a: Handle, w: Handle, v: Handle) -> Handle:
         return convert(diagonal_matrix(w), v.dtype)
 
@@ -70,6 +66,7 @@ class Turn(Mixed):
     """X with X W - W X = P between spaces and 0 within;   W dX - dX W = X dW - dW X"""
 
     key = "std::turn"
+    batch = over_leading_axes
     linear = ((1,),)
     epsilon: float | None = None
 
@@ -85,9 +82,6 @@ class Turn(Mixed):
 
     def transpose_p(self, ct: Handle, w: Handle, p: Handle) -> Handle:
         return bind(self, adjoint(w), ct)
-
-    def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> Handle:
-        return bind(self, *[in_front(x, on, size) for x, on in zip(xs, batched, strict=True)])
 
     def decompose(self, w: Handle, p: Handle) -> Handle:
         if not p.size:

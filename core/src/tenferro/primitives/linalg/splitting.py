@@ -15,7 +15,7 @@ from typing import Any
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import same_aval, same_dtype
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Mixed, bind, bind_all, in_front
+from tenferro.primitives._primitive import Mixed, bind, bind_all, over_leading_axes
 from tenferro.primitives.arithmetic import abs as absolute
 from tenferro.primitives.comparison import gt, select
 from tenferro.primitives.complex import real
@@ -40,6 +40,7 @@ class SvdTurns(Mixed):
     """(B, O) as they are, with the derivative of the solution of the equations for Ω = B ± O"""
 
     key = "std::svd_turns"
+    batch = over_leading_axes
     output_count = 2
     linear = ((0, 1),)
     adjoint: bool
@@ -81,15 +82,12 @@ class SvdTurns(Mixed):
         before, behind = matmul(rh, c), matmul(c, rh)
         return before - behind, -(before + behind)
 
-    def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> Sequence[Handle]:
-        spread = [in_front(x, is_batched, size) for x, is_batched in zip(xs, batched, strict=True)]
-        return bind_all(self, *spread)
-
 
 class SvdQuotient(Mixed):
     """Y as it is, with the derivative of the solution of Y M = X"""
 
     key = "std::svd_quotient"
+    batch = over_leading_axes
     linear = ((0,),)
     adjoint: bool
     epsilon: float
@@ -113,15 +111,12 @@ class SvdQuotient(Mixed):
             return -matmul(columns_by(y, inverse), adjoint(r))
         return -columns_by(matmul(y, r), inverse)
 
-    def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> Handle:
-        spread = [in_front(x, is_batched, size) for x, is_batched in zip(xs, batched, strict=True)]
-        return bind(self, *spread)
-
 
 class SvdValues(Mixed):
     """s as it is, with a derivative by the matrix alone:   ds = Re diag(Uᴴ dA V)"""
 
     key = "std::svd_values"
+    batch = over_leading_axes
     linear = ()
 
     def abstract_eval(self, s: Aval, a: Aval, u: Aval, vh: Aval) -> Aval:
@@ -142,9 +137,6 @@ class SvdValues(Mixed):
 
     def jvp_vh(self, dv: Handle, s: Handle, a: Handle, u: Handle, vh: Handle, y: Handle) -> None:
         """Return nothing, as for u."""
-
-    def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> Handle:
-        return bind(self, *[in_front(x, on, size) for x, on in zip(xs, batched, strict=True)])
 
 
 def svd_values(s: H, a: H, u: H, vh: H) -> H:

@@ -15,12 +15,10 @@ Read next: ``pinv.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import invalid
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Mixed, bind, bind_all
+from tenferro.primitives._primitive import Mixed, bind, bind_all, over_leading_axes
 from tenferro.primitives.complex import complex, conj, real
 from tenferro.primitives.constants import zeros_like
 from tenferro.primitives.linalg._gauge import (
@@ -57,6 +55,7 @@ class Svd(Mixed):
     """A = U diag(s) Vᴴ with orthonormal columns of U and V, s decreasing and at least 0"""
 
     key = "std::svd"
+    batch = over_leading_axes
     output_count = 3
     prunable = True
     cheap_output = 1  # the values, which take no vectors
@@ -158,9 +157,6 @@ class Svd(Mixed):
         du = matmul(u, into_u - inside) + outside
         return du, ds, matmul(into_v, vh)
 
-    def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Sequence[Handle]:
-        return bind_all(self, a)
-
 
 def _half(x: Handle, like: Handle) -> Handle:
     return convert(x * 0.5, like.dtype)
@@ -170,6 +166,7 @@ class Svdvals(Mixed):
     """s of A = U diag(s) Vᴴ, decreasing,   ds_k = Re u_kᴴ dA v_k"""
 
     key = "std::svdvals"
+    batch = over_leading_axes
     linear = ()
     epsilon: float | None = None
 
@@ -185,9 +182,6 @@ class Svdvals(Mixed):
         if a.shape[-2] < a.shape[-1]:
             da, u, vh = adjoint(da), adjoint(vh), adjoint(u)
         return real(reduce_sum(conj(u) * matmul(da, adjoint(vh)), (u.ndim - 2,)))
-
-    def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Handle:
-        return bind(self, a)
 
 
 def svd(

@@ -7,13 +7,11 @@ eigenvalues of one of them. Read next: ``determinant.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import same_dtype
 from tenferro.primitives._errors import DTypeMismatchError, ShapeMismatchError
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Mixed, bind, in_front
+from tenferro.primitives._primitive import Mixed, bind, over_leading_axes
 from tenferro.primitives.complex import real
 from tenferro.primitives.linalg._matrices import adjoint as adjoint_of
 from tenferro.primitives.linalg._matrices import factorizable, matmul, same_batch, square_size
@@ -28,6 +26,7 @@ class SylvesterSolve(Mixed):
     """A X + X B = Q, or Aᴴ X + X Bᴴ = Q;   dX = solution for dQ - dA X - X dB"""
 
     key = "std::sylvester_solve"
+    batch = over_leading_axes
     linear = ((6,),)
     adjoint: bool = False
 
@@ -83,11 +82,6 @@ class SylvesterSolve(Mixed):
         solved = triangular_sylvester(ta, tb, inside, adjoint=self.adjoint)
         found = matmul(matmul(za, solved), adjoint_of(zb))
         return found if q.dtype.is_complex else real(found)
-
-    def batch(self, size: int, batched: Sequence[bool], *operands: Handle) -> Handle:
-        """Batch: one more leading axis."""
-        spread = [in_front(x, each, size) for x, each in zip(operands, batched, strict=True)]
-        return bind(self, *spread)
 
 
 def sylvester_solve(a: H, b: H, ta: H, za: H, tb: H, zb: H, q: H, *, adjoint: bool = False) -> H:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._dtype import int32
 from tenferro.primitives._handle import Handle
-from tenferro.primitives._primitive import Mixed, bind, bind_all, in_front
+from tenferro.primitives._primitive import Mixed, bind, in_front, over_leading_axes
 from tenferro.primitives.linalg._matrices import batched_columns
 
 __all__: list[str] = []
@@ -29,6 +29,7 @@ class SystemFactors(Mixed):
     """
 
     key = "std::system_factors"
+    batch = over_leading_axes
     output_count = 3
     linear = ()
     input_count = None
@@ -36,9 +37,6 @@ class SystemFactors(Mixed):
     def abstract_eval(self, a: Aval, *factor: Aval) -> tuple[Aval, Aval, Aval]:
         order = Aval(a.shape[:-1], int32)
         return a, order, order
-
-    def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> Sequence[Handle]:
-        return bind_all(self, *[in_front(x, on, size) for x, on in zip(xs, batched, strict=True)])
 
 
 class SystemSolve(Mixed):
@@ -73,12 +71,10 @@ class SystemSlogdet(Mixed):
     """The sign and the logarithm of the modulus of det a, of F and p"""
 
     key = "std::system_slogdet"
+    batch = over_leading_axes
     output_count = 2
     linear = ()
 
     def abstract_eval(self, factors: Aval, pivots: Aval) -> tuple[Aval, Aval]:
         sign = factors.with_shape(factors.shape[:-2])
         return sign, sign.with_dtype(factors.dtype.real_dtype)
-
-    def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> Sequence[Handle]:
-        return bind_all(self, *[in_front(x, on, size) for x, on in zip(xs, batched, strict=True)])

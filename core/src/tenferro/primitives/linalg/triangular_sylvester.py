@@ -19,7 +19,7 @@ from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import same_dtype
 from tenferro.primitives._errors import ShapeMismatchError
 from tenferro.primitives._handle import H, Handle, variable
-from tenferro.primitives._primitive import Mixed, bind, in_front
+from tenferro.primitives._primitive import Mixed, bind, over_leading_axes
 from tenferro.primitives.comparison import eq, gt, select
 from tenferro.primitives.complex import conj
 from tenferro.primitives.constants import iota, zeros_like
@@ -45,6 +45,7 @@ class TriangularSylvester(Mixed):
     """A X + X B = C, or Aᴴ X + X Bᴴ = C;   dX = solution for dC - dA X - X dB"""
 
     key = "std::triangular_sylvester"
+    batch = over_leading_axes
     linear = ((2,),)
     adjoint: bool = False
     below: bool = False
@@ -119,11 +120,6 @@ class TriangularSylvester(Mixed):
         stored: Handle = select(is_column, spread, x)
         inputs = (matrix, x, column, along, shift, place)
         return Fragment.of([y.key for y in inputs], [stored.key])
-
-    def batch(self, size: int, batched: Sequence[bool], a: Handle, b: Handle, c: Handle) -> Handle:
-        """Batch: one more leading axis."""
-        spread = [in_front(x, each, size) for x, each in zip((a, b, c), batched, strict=True)]
-        return bind(self, *spread)
 
 
 def _as_column(x: Handle) -> Handle:

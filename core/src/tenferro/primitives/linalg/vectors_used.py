@@ -17,7 +17,7 @@ from typing import Any
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import at_least_zero, integer, invalid
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Mixed, bind_all, in_front
+from tenferro.primitives._primitive import Mixed, bind_all, over_leading_axes
 from tenferro.primitives.constants import zeros_like
 from tenferro.tidu import RuleBuilder, Value
 
@@ -27,6 +27,7 @@ __all__ = ["VectorsSeen", "VectorsVary", "vectors_seen", "vectors_vary"]
 class _Mark(Mixed):
     """Base of the marks: results are the leading operands, in every derivative too."""
 
+    batch = over_leading_axes
     input_count = None
     prunable = True
     turns: int
@@ -80,10 +81,6 @@ class _Mark(Mixed):
 
     def decompose(self, *xs: Handle) -> Sequence[Handle]:
         return xs[: self.output_count]
-
-    def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> Sequence[Handle]:
-        spread = [in_front(x, each, size) for x, each in zip(xs, batched, strict=True)]
-        return bind_all(self, *spread)
 
 
 class VectorsVary(_Mark):
