@@ -34,6 +34,7 @@ MOMENTS = [
     *rows("mean var std", T, grad=True),
     *rows("mean var std", M, axis=(1,), keepdims=True, grad=True),
     *rows("mean var std", M, axis=0, dtype="float64", dtypes=FEW),
+    *rows("var std nanvar nanstd", M, axis=0, dtype="complex64", dtypes=FEW),
     *rows("mean var std", M, axis=1, where=X(2, 3, dtype="bool", seed=1), dtypes=FEW, grad=True),
     *rows("mean var std", X(0), dtypes=REAL),
     *rows("var std", M, axis=1, ddof=1, grad=True),

@@ -245,6 +245,26 @@ def test_reduce_in_other_dtypes(name, dtype):
     )
 
 
+@pytest.mark.parametrize("name", ["add", "multiply", "logical_and", "hypot", "divide", "minimum"])
+@pytest.mark.parametrize("asked", ["bool", "int8", "float16"])
+def test_a_reduction_has_the_dtype_that_is_asked_for(name, asked):
+    """Where NumPy has no such loop, both refuse."""
+    x = X(4, 2, low=0, high=2).make("int64")
+    agree(
+        [
+            method(f"{name}.reduce", x, dtype=asked),
+            method(f"{name}.accumulate", x, dtype=asked),
+            method(f"{name}.reduceat", x, [0, 2], dtype=asked),
+        ]
+    )
+
+
+@pytest.mark.parametrize("name", ["bitwise_and", "bitwise_or", "bitwise_xor"])
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64"])
+def test_a_reduction_of_nothing_is_the_identity(name, dtype):
+    assert agree([method(f"{name}.reduce", np.zeros((0, 2), dtype))]) == 1
+
+
 @pytest.mark.parametrize("name", ["bitwise_and", "bitwise_or", "bitwise_xor"])
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int64"])
 def test_a_mask_keeps_the_dtype_of_a_reduction(name, dtype):

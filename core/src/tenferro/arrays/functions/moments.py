@@ -112,10 +112,15 @@ def var(
     total = _total(cast(squares, kind), axis, keepdims)
     count = _count(found, axis, keepdims, where, kind)
     left = maximum(count - ddof, 0) if isinstance(count, Array) else _positive(count - ddof)
-    return into(out, cast(divide(total, left), kind), "var")
+    return into(out, cast(divide(total, left), kind_of_spread(dtype, kind)), "var")
 
 
 _mean = mean
+
+
+def kind_of_spread(dtype: Any, kind: DType) -> DType:
+    """Return the dtype of a variance that is computed in a real one; the asked dtype wins."""
+    return kind if dtype is None else DType.of(dtype)
 
 
 def _positive(count: float) -> float:
@@ -155,7 +160,7 @@ def std(
     spread = var(
         a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction
     )
-    return into(out, sqrt(spread), "std")
+    return into(out, cast(sqrt(spread), spread.dtype), "std")
 
 
 @covers("average")

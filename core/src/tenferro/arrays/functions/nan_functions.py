@@ -167,7 +167,8 @@ def nanvar(
     count = cast(reduction.sum(valid, axis, keepdims=keepdims), kind.real_dtype)
     left = count - ddof
     spread = divide(total, maximum(left, 1e-3))
-    return into(out, nan_where(left <= 0, cast(spread, kind.real_dtype)), "nanvar")
+    spread = nan_where(left <= 0, cast(spread, kind.real_dtype))
+    return into(out, cast(spread, moments.kind_of_spread(dtype, spread.dtype)), "nanvar")
 
 
 @covers("nanstd")
@@ -187,7 +188,7 @@ def nanstd(
     spread = nanvar(
         a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction
     )
-    return into(out, sqrt(spread), "nanstd")
+    return into(out, cast(sqrt(spread), spread.dtype), "nanstd")
 
 
 @covers("nancumsum")

@@ -15,7 +15,7 @@ from typing import Any
 from tenferro.arrays.errors import UnsupportedFunctionError, at_user_line
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array, asarray
-from tenferro.arrays.numpy_protocols.ufuncs import call, loop_of
+from tenferro.arrays.numpy_protocols.ufuncs import call, loop_of, loop_of_reduction
 from tenferro.arrays.numpy_protocols.writing import (
     check_cast,
     destination,
@@ -39,9 +39,10 @@ from tenferro.primitives import cumulative as p
 from tenferro.primitives._source import caller, source_text
 from tenferro.primitives.comparison import select
 
+_SUMS = {"add": "sum", "multiply": "prod"}
 _REDUCTIONS = {
-    "add": "sum",
-    "multiply": "prod",
+    "add": "any",  # of bools
+    "multiply": "all",
     "maximum": "max",
     "minimum": "min",
     "fmax": "nanmax",
@@ -98,12 +99,12 @@ def _only_binary(ufunc: Any, method: str) -> None:
 def _start(ufunc: Any, x: Array, dtype: Any, out: Array | None) -> Array:
     """x in the dtype in which the ufunc reduces it."""
     name = ufunc.__name__
-    if name.startswith("logical_"):
-        return cast(x, bool_)
-    if dtype is None and out is not None:
+    if dtype is None and out is not None and not name.startswith("logical_"):
         dtype = out.dtype
     if dtype is not None:
-        return cast(x, DType.of(dtype))
+        return cast(x, loop_of_reduction(ufunc, x, DType.of(dtype)))
+    if name.startswith("logical_"):
+        return cast(x, bool_)
     if name in ("add", "multiply"):
         return cast(x, FUNCTIONS["sum"](x).dtype)
     return cast(x, loop_of(ufunc, (x, x))[-1])
@@ -124,6 +125,8 @@ def _reduce_in_any_order(
     count = prod(x.shape[a] for a in axes)
     if not count:
         result = _of_nothing(x, axes, _required(neutral, name))
+    elif name in _SUMS and not x.dtype.is_bool:
+        result = FUNCTIONS[_SUMS[name]](x, axis=tuple(axes), dtype=x.dtype)
     elif name in _REDUCTIONS:
         result = FUNCTIONS[_REDUCTIONS[name]](x, axis=tuple(axes))
     else:
@@ -142,7 +145,8 @@ def _required(neutral: Any, name: str) -> Any:
 
 def _of_nothing(x: Array, axes: Sequence[int], value: Any) -> Array:
     shape = tuple(n for i, n in enumerate(x.shape) if i not in axes)
-    return FUNCTIONS["full_like"](x, value, shape=shape)  # type: ignore[no-any-return]
+    filler = cast(as_array(value), x.dtype)  # the identity -1 has every bit set, unsigned ones, too
+    return FUNCTIONS["full_like"](x, filler, shape=shape)  # type: ignore[no-any-return]
 
 
 def _reduce_in_order(
@@ -209,8 +213,8 @@ def accumulate(
     target = destination(out, name)
     found = _start(ufunc, as_array(x), dtype, target)
     along = normalize_axis(axis, found.ndim, name)
-    if name in _SCANS and _SCANS[name] in FUNCTIONS:
-        result = FUNCTIONS[_SCANS[name]](found, axis=along)
+    if name in _SCANS and not found.dtype.is_bool:
+        result = FUNCTIONS[_SCANS[name]](found, axis=along, dtype=found.dtype)
     elif name in _EXTREME_SCANS and not found.dtype.is_complex:
         scan = _EXTREME_SCANS[name]
         skips_nan = name in ("fmax", "fmin") and found.dtype.is_float

@@ -109,14 +109,28 @@ def loop_of(
     """
     kinds = [_kind_of(x) for x in inputs]
     asked = {} if signature is None else {"signature": signature}
+    return _resolve(ufunc, kinds, (*kinds, *[None] * ufunc.nout), casting=casting, **asked)
+
+
+def loop_of_reduction(ufunc: Any, x: Array, dtype: DType) -> DType:
+    """Return the dtype in which the ufunc reduces x, where the caller asks for one of results.
+
+    Raises DTypeMismatchError: if the ufunc has no such loop.
+    """
+    kinds = (None, x.dtype.dtype, None)
+    asked = {"signature": (dtype.dtype, None, None), "casting": "unsafe", "reduction": True}
+    return _resolve(ufunc, kinds[1:2], kinds, **asked)[1]
+
+
+def _resolve(ufunc: Any, kinds: Sequence[Any], operands: Sequence[Any], **asked: Any) -> Any:
     try:
-        found = ufunc.resolve_dtypes((*kinds, *[None] * ufunc.nout), casting=casting, **asked)
+        found = ufunc.resolve_dtypes(tuple(operands), **asked)
     except TypeError as refusal:
         error = DTypeMismatchError.of(
             ufunc.__name__,
             "NumPy has no loop for these dtypes",
             got=", ".join(getattr(kind, "name", str(kind)) for kind in kinds),
-            need=f"a loop by casting={casting!r}; {refusal}",
+            need=f"a loop by casting={asked['casting']!r}; {refusal}",
         )
         raise at_user_line(error) from None
     return [DType.of(kind) for kind in found]
