@@ -118,11 +118,13 @@ def loop_of_reduction(ufunc: Any, x: Array, dtype: DType) -> DType:
     Raises DTypeMismatchError: if the ufunc has no such loop.
     """
     kinds = (None, x.dtype.dtype, None)
-    asked = {"signature": (dtype.dtype, None, None), "casting": "unsafe", "reduction": True}
+    asked: Any = {"signature": (dtype.dtype, None, None), "casting": "unsafe", "reduction": True}
     return _resolve(ufunc, kinds[1:2], kinds, **asked)[1]
 
 
-def _resolve(ufunc: Any, kinds: Sequence[Any], operands: Sequence[Any], **asked: Any) -> Any:
+def _resolve(
+    ufunc: Any, kinds: Sequence[Any], operands: Sequence[Any], **asked: Any
+) -> list[DType]:
     try:
         found = ufunc.resolve_dtypes(tuple(operands), **asked)
     except TypeError as refusal:
