@@ -70,8 +70,8 @@ class Measure:
         return self.measured <= self.bound
 
 
-def _column(dtype: str) -> str:
-    """Return the real dtype whose precision a dtype has."""
+def real_dtype(dtype: str) -> str:
+    """Return the dtype of the real part, whose precision a dtype has."""
     return {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
 
 
@@ -88,7 +88,7 @@ def bound_of(
 
     A condition number multiplies errors at every step: once for the value, once more per order.
     """
-    column = _column(dtype)
+    column = real_dtype(dtype)
     if tol == "exact" or column not in _EPS:
         return 0.0
     base = TABLE[tol][column]
@@ -103,7 +103,7 @@ def bound_of(
 
 def eps_of(dtype: str) -> float:
     """Return the relative distance of adjacent numbers of a dtype."""
-    return _EPS[_column(dtype)]
+    return _EPS[real_dtype(dtype)]
 
 
 def is_inexact(array: npt.NDArray[Any]) -> bool:
@@ -190,7 +190,7 @@ def measure(
     error = _error(got, want)
     unit = _unit(tol, want, order, scale)
     if got.dtype.kind == "c" and tol in ("rounded", "elementary", "special") and not order:
-        error, unit = _error_of_parts(got, want), _ulp(_parts(want.high()), _column(want.dtype))
+        error, unit = _error_of_parts(got, want), _ulp(_parts(want.high()), real_dtype(want.dtype))
     return Measure(float(np.max(_ratio(error, unit), initial=0.0)), bound, tol)
 
 
@@ -228,7 +228,7 @@ def _error_of_parts(got: npt.NDArray[Any], want: Stored) -> Real:
 
 def _unit(tol: str, want: Stored, order: int, scale: Stored | None) -> Real:
     """Return one unit of error, element by element."""
-    column = _column(want.dtype)
+    column = real_dtype(want.dtype)
     eps = _EPS[column]
     with np.errstate(all="ignore"):
         size_of = np.abs(np.where(np.isfinite(want.high()), want.high(), 0.0))

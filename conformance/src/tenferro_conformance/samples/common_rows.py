@@ -24,7 +24,7 @@ from tenferro_conformance.samples.numbers import (
 )
 from tenferro_conformance.samples.rows import Row
 
-__all__ = ["elementwise_rows", "halved", "special_values"]
+__all__ = ["branch_cuts", "elementwise_rows", "factorization_row", "halved", "special_values"]
 
 
 def halved(*makers: Callable[..., Grid], wrt: tuple[int, ...] | None = None, **more: Any) -> Row:
@@ -110,3 +110,17 @@ def special_values(*, infs: Any, zeros: Any = None) -> tuple[Row, ...]:
     if zeros is not None:
         rows.append(Row(edge="negative_zero", inputs=([-0.0, 0.0],), expected=zeros))
     return tuple(rows)
+
+
+def branch_cuts(inputs: list[complex], values: list[complex], slopes: list[complex]) -> Row:
+    """Make a row of stated values and derivatives at points of the branch cuts."""
+    return Row(edge="branch_cuts", inputs=(inputs,), dtypes=COMPLEX, expected=values, wrt=(0,),
+               order=1, smooth=False, tangents=([1 + 0j] * len(inputs),), derivative=slopes,
+               note="the sign of a zero says on which side of the cut a number lies, in "
+                    "derivatives too")  # fmt: skip
+
+
+def factorization_row(edge: str, a: Any, observe: str | None, **more: Any) -> Row:
+    """Make a row of a matrix, by default differentiated twice, in double precision."""
+    known = {"dtypes": F64, "wrt": (0,), "order": 2, "size": 4, "condition": 4.0, **more}
+    return Row(edge=edge, inputs=(a,), observe=observe, **known)

@@ -14,8 +14,10 @@ from tenferro_conformance.samples.table import (
     Row,
     Table,
     cgrid,
+    complex_dtype,
     fine,
     grid,
+    real_dtype,
     table,
 )
 
@@ -24,25 +26,22 @@ __all__ = ["TABLES"]
 inf, nan = float("inf"), float("nan")
 
 
-def _part(dtype: str) -> str:
-    return {"complex64": "float32", "complex128": "float64"}[dtype]
-
-
-def _whole(dtype: str) -> str:
-    return {"float32": "complex64", "float64": "complex128"}[dtype]
-
-
 def _part_table(name: str, meaning: Meaning, nans: list[float]) -> Table:
     return table(
         f"std::{name}",
-        Row(edge="wide", inputs=(cgrid(2, 2, 3),), dtypes=COMPLEX, out=_part, wrt=(0,)),
-        Row(edge="full_precision", inputs=(fine(cgrid(2, 3)),), dtypes=("complex128",), out=_part),
-        Row(edge="scalar", inputs=(1.5 - 2.5j,), dtypes=COMPLEX, out=_part, wrt=(0,)),
+        Row(edge="wide", inputs=(cgrid(2, 2, 3),), dtypes=COMPLEX, out=real_dtype, wrt=(0,)),
+        Row(
+            edge="full_precision",
+            inputs=(fine(cgrid(2, 3)),),
+            dtypes=("complex128",),
+            out=real_dtype,
+        ),
+        Row(edge="scalar", inputs=(1.5 - 2.5j,), dtypes=COMPLEX, out=real_dtype, wrt=(0,)),
         Row(
             edge="empty",
             inputs=(cgrid(2, 0, 3),),
             dtypes=("complex128",),
-            out=_part,
+            out=real_dtype,
             wrt=(0,),
             order=1,
         ),
@@ -50,10 +49,12 @@ def _part_table(name: str, meaning: Meaning, nans: list[float]) -> Table:
             edge="non_contiguous",
             inputs=(cgrid(2, 3, 2),),
             dtypes=("complex128",),
-            out=_part,
+            out=real_dtype,
             layout="strided",
         ),
-        Row(edge="nan", inputs=([complex(nan, 1.0)],), dtypes=COMPLEX, out=_part, expected=nans),
+        Row(
+            edge="nan", inputs=([complex(nan, 1.0)],), dtypes=COMPLEX, out=real_dtype, expected=nans
+        ),
         meaning=meaning,
         level=1,
     )
@@ -81,18 +82,19 @@ CONJ = table(
 )  # fmt: skip
 COMPLEX_OF = table(
     "std::complex",
-    Row(edge="wide", inputs=(grid(-2, 2, 2, 3), grid(-1, 3, 2, 3)), out=_whole, wrt=(0, 1)),
+    Row(edge="wide", inputs=(grid(-2, 2, 2, 3), grid(-1, 3, 2, 3)), out=complex_dtype, wrt=(0, 1)),
     Row(edge="full_precision", inputs=(fine(grid(-2, 2, 3)), fine(grid(-1, 3, 3))),
-        dtypes=("float64",), out=_whole),
-    Row(edge="scalar", inputs=(1.5, -2.5), out=_whole, wrt=(0, 1),
+        dtypes=("float64",), out=complex_dtype),
+    Row(edge="scalar", inputs=(1.5, -2.5), out=complex_dtype, wrt=(0, 1),
         note="convention 1: a real input fed by a complex cotangent takes its real part"),
-    Row(edge="empty", inputs=(grid(0, 1, 0, 3), grid(0, 1, 0, 3)), dtypes=("float64",), out=_whole,
+    Row(edge="empty", inputs=(grid(0, 1, 0, 3), grid(0, 1, 0, 3)), dtypes=("float64",),
+        out=complex_dtype,
         wrt=(0, 1), order=1),
     Row(edge="non_contiguous", inputs=(grid(-2, 2, 3, 2), grid(-1, 3, 3, 2)), dtypes=("float64",),
-        out=_whole, layout="strided"),
-    Row(edge="nan", inputs=([nan, 1.0], [1.0, inf]), dtypes=FLOATS, out=_whole,
+        out=complex_dtype, layout="strided"),
+    Row(edge="nan", inputs=([nan, 1.0], [1.0, inf]), dtypes=FLOATS, out=complex_dtype,
         expected=[complex(nan, 1.0), complex(1.0, inf)]),
-    Row(edge="negative_zero", inputs=([-0.0, 1.0], [1.0, -0.0]), out=_whole,
+    Row(edge="negative_zero", inputs=([-0.0, 1.0], [1.0, -0.0]), out=complex_dtype,
         expected=[complex(-0.0, 1.0), complex(1.0, -0.0)]),
     meaning=lambda mp, x, y: mp.mpc(x, y),
     level=1,

@@ -8,7 +8,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenferro_conformance.samples.table import COMPLEX, F64, FLOATS, Grid, Row, Table, table
+from tenferro_conformance.samples.table import (
+    COMPLEX,
+    F64,
+    FLOATS,
+    Grid,
+    Row,
+    Table,
+    complex_dtype,
+    real_dtype,
+    table,
+)
 
 __all__ = ["TABLES"]
 
@@ -25,18 +35,11 @@ COMPLEX_REPEATED = [[4 + 1j, 1, -1], [4, 4 + 1j, -2], [4, 2, 1j]]
 DEFICIENT = [[1, 2, 3], [0.5, 1, 1.5], [-1, 0.25, 2]]
 
 
-def _complex(dtype: str) -> str:
-    return {"float32": "complex64", "float64": "complex128"}.get(dtype, dtype)
-
-
-def _real(dtype: str) -> str:
-    return {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
-
-
 def _row(edge: str, a: Any, observe: str, **more: Any) -> Row:
     """Make a row, by default differentiated twice, in double precision."""
     known = {
-        "dtypes": F64, "wrt": (0,), "order": 2, "size": 4, "condition": 8.0, "out": _complex, **more
+        "dtypes": F64, "wrt": (0,), "order": 2, "size": 4, "condition": 8.0,
+        "out": complex_dtype, **more,
     }  # fmt: skip
     return Row(edge=edge, inputs=(a,), observe=observe, **known)
 
@@ -49,17 +52,17 @@ _FIRST = "a first derivative; in the second the space would be split"
 EIG = table(
     "std::eig",
     _row("square", REAL, "values", dtypes=FLOATS),
-    _row("square_moduli", REAL, "moduli", dtypes=FLOATS, out=_real),
+    _row("square_moduli", REAL, "moduli", dtypes=FLOATS, out=real_dtype),
     _row("square_residual", REAL, "residual", wrt=(), dtypes=FLOATS, expected=None),
     _row("rotating", ROTATING, "values", dtypes=FLOATS),
-    _row("rotating_moduli", ROTATING, "moduli", out=_real),
+    _row("rotating_moduli", ROTATING, "moduli", out=real_dtype),
     _row("complex", COMPLEX_SQUARE, "values", dtypes=COMPLEX),
-    _row("complex_moduli", COMPLEX_SQUARE, "moduli", dtypes=COMPLEX, out=_real),
+    _row("complex_moduli", COMPLEX_SQUARE, "moduli", dtypes=COMPLEX, out=real_dtype),
     _row("batch", STACK, "values"),
-    _row("batch_moduli", STACK, "moduli", out=_real),
+    _row("batch_moduli", STACK, "moduli", out=real_dtype),
     _row("size1_axis", [[[2.5]], [[-1.5]]], "values"),
     _row("one", [[-2.5]], "values", dtypes=FLOATS),
-    _row("complex_one", [[-2.5 + 1j]], "moduli", dtypes=COMPLEX, out=_real),
+    _row("complex_one", [[-2.5 + 1j]], "moduli", dtypes=COMPLEX, out=real_dtype),
     _row("empty", Grid((0, 0), ()), "values", order=1),
     _row("empty_batch", Grid((0, 2, 2), ()), "values", order=1),
     _row("non_contiguous", REAL, "values", order=1, layout="strided"),

@@ -10,7 +10,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenferro_conformance.samples.table import COMPLEX, F64, FLOATS, Grid, Row, Table, table
+from tenferro_conformance.samples.common_rows import factorization_row as _row
+from tenferro_conformance.samples.table import (
+    COMPLEX,
+    F64,
+    FLOATS,
+    Grid,
+    Row,
+    Table,
+    real_dtype,
+    table,
+)
 
 __all__ = ["REAL", "TABLES"]
 
@@ -31,16 +41,6 @@ LARGE_MATRIX = Grid((40, 40), tuple(((i * j) % 17 - 8 + 3 * (i == j)) / 4.0
                              for i in range(40) for j in range(40)))  # fmt: skip
 
 
-def _real(dtype: str) -> str:
-    return {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
-
-
-def _row(edge: str, a: Any, observe: str | None, **more: Any) -> Row:
-    """Make a row, by default differentiated twice, in double precision."""
-    known = {"dtypes": F64, "wrt": (0,), "order": 2, "size": 4, "condition": 4.0, **more}
-    return Row(edge=edge, inputs=(a,), observe=observe, **known)
-
-
 def _canonical(edge: str, a: Any, **more: Any) -> Row:
     params = {"gauge": "canonical"}
     return _row(edge, a, "vectors", params=params, condition=8.0, **more)
@@ -55,7 +55,7 @@ EIGH = table(
     _row("square_product", REAL, "product", order=1),
     _row("square_isometry", REAL, "isometry", wrt=()),
     _row("complex", HERMITIAN, "pairs", dtypes=COMPLEX),
-    _row("complex_values", HERMITIAN, "values", dtypes=COMPLEX, out=_real),
+    _row("complex_values", HERMITIAN, "values", dtypes=COMPLEX, out=real_dtype),
     _row("complex_sines", HERMITIAN, "sines", dtypes=_C128),
     _row("complex_isometry", HERMITIAN, "isometry", wrt=(), dtypes=_C128),
     _row("batch", STACK, "pairs"),
@@ -72,7 +72,7 @@ EIGH = table(
     _row("repeated_values", REPEATED, "values", wrt=()),
     _row("repeated_twice", PAIRED, "two", dtypes=FLOATS),
     _row("complex_repeated", COMPLEX_REPEATED, "two", dtypes=COMPLEX),
-    _row("complex_repeated_cubes", COMPLEX_REPEATED, "cubes", dtypes=_C128, out=_real, order=1,
+    _row("complex_repeated_cubes", COMPLEX_REPEATED, "cubes", dtypes=_C128, out=real_dtype, order=1,
          note=_ONE_SPLIT),
     _row("rank_deficient", DEFICIENT, "two"),
     _row("rank_deficient_cubes", DEFICIENT, "cubes", order=1),
@@ -95,7 +95,7 @@ EIGH = table(
 EIGVALSH = table(
     "std::eigvalsh",
     _row("square", REAL, None, dtypes=FLOATS),
-    _row("complex", HERMITIAN, None, dtypes=COMPLEX, out=_real),
+    _row("complex", HERMITIAN, None, dtypes=COMPLEX, out=real_dtype),
     _row("batch", STACK, None),
     _row("one", [[-2.5]], None, dtypes=FLOATS),
     _row("empty", Grid((0, 0), ()), None, order=1),
@@ -103,7 +103,7 @@ EIGVALSH = table(
     _row("non_contiguous", REAL, None, order=1, layout="strided"),
     _row("transposed", REAL, None, wrt=(), layout="transposed"),
     _row("repeated", REPEATED, "cubes", order=1, dtypes=FLOATS, note=_ONE_SPLIT),
-    _row("complex_repeated", COMPLEX_REPEATED, "cubes", dtypes=_C128, out=_real, order=1),
+    _row("complex_repeated", COMPLEX_REPEATED, "cubes", dtypes=_C128, out=real_dtype, order=1),
     _row("rank_deficient", DEFICIENT, "cubes", order=1),
     _row("zero", [[0, 0], [0, 0]], None, wrt=()),
     level=3,

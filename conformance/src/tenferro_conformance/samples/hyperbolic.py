@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import partial
 
 from tenferro_conformance.cases.case import Domain
+from tenferro_conformance.samples.common_rows import branch_cuts
 from tenferro_conformance.samples.table import (
     COMPLEX,
     F32,
@@ -31,18 +32,9 @@ pi = 3.141592653589793
 _any = partial(grid, -2, 2)
 _c = partial(cgrid, 1.5)
 _POINTS_NEAR_ZERO = [2.0**-30, -(2.0**-20), 2.0**-11]
-_ONES = [1 + 0j] * 4
-_CUT_NOTE = "the sign of a zero says on which side of the cut a number lies, in derivatives too"
 _ROOT = 3**-0.5
 _ACOSH = 1.3169578969248168  # arcosh 2
 _ATANH = 0.5493061443340549  # artanh ½
-
-
-def _cut(inputs: list[complex], values: list[complex], slopes: list[complex]) -> Row:
-    """Make a row of stated values and derivatives at four points of the branch cuts."""
-    return Row(edge="branch_cuts", inputs=(inputs,), dtypes=COMPLEX, expected=values, wrt=(0,),
-               order=1, smooth=False, tangents=(_ONES,), derivative=slopes,
-               note=_CUT_NOTE)  # fmt: skip
 
 
 SINH = table(
@@ -92,7 +84,7 @@ ASINH = table(
         note="x² is not formed: it would overflow"),
     Row(edge="very_large", inputs=([2.0**600],), dtypes=F64, wrt=(0,), order=1, smooth=False,
         tangents=([1.0],), derivative=[2.0**-600]),
-    _cut([complex(0.0, 2), complex(-0.0, 2), complex(0.0, -2), complex(-0.0, -2)],
+    branch_cuts([complex(0.0, 2), complex(-0.0, 2), complex(0.0, -2), complex(-0.0, -2)],
          [complex(_ACOSH, pi / 2), complex(-_ACOSH, pi / 2), complex(_ACOSH, -pi / 2),
           complex(-_ACOSH, -pi / 2)],
          [-_ROOT * 1j, _ROOT * 1j, _ROOT * 1j, -_ROOT * 1j]),
@@ -112,7 +104,7 @@ ACOSH = table(
     Row(edge="near_one", inputs=([1 + 2.0**-20, 1 + 2.0**-12],), wrt=(0,), order=1),
     Row(edge="large", inputs=([2.0**30, 2.0**100],), wrt=(0,), order=1,
         note="x² is not formed: it would overflow"),
-    _cut([complex(0.5, 0.0), complex(0.5, -0.0), complex(-2, 0.0), complex(-2, -0.0)],
+    branch_cuts([complex(0.5, 0.0), complex(0.5, -0.0), complex(-2, 0.0), complex(-2, -0.0)],
          [complex(0, pi / 3), complex(0, -pi / 3), complex(_ACOSH, pi), complex(_ACOSH, -pi)],
          [-2 * _ROOT * 1j, 2 * _ROOT * 1j, complex(-_ROOT, 0), complex(-_ROOT, 0)]),
     refuses="no_integers",
@@ -129,7 +121,7 @@ ATANH = table(
         tangents=([1.0, 1.0],), derivative=[inf, inf], note="the derivative at ±1 is inf"),
     Row(edge="near_one", inputs=([1 - 2.0**-20, -1 + 2.0**-12],), wrt=(0,), order=1),
     Row(edge="near_zero", inputs=(_POINTS_NEAR_ZERO,), wrt=(0,), order=1),
-    _cut([complex(2, 0.0), complex(2, -0.0), complex(-2, 0.0), complex(-2, -0.0)],
+    branch_cuts([complex(2, 0.0), complex(2, -0.0), complex(-2, 0.0), complex(-2, -0.0)],
          [complex(_ATANH, pi / 2), complex(_ATANH, -pi / 2), complex(-_ATANH, pi / 2),
           complex(-_ATANH, -pi / 2)],
          [complex(-1 / 3, 0)] * 4),

@@ -23,7 +23,7 @@ from tenferro_conformance.samples.table import (
     table,
 )  # fmt: skip
 
-__all__ = ["TABLES"]
+__all__ = ["TABLES", "into_points", "into_rows", "scatter_to"]
 
 inf, nan = float("inf"), float("nan")
 _I, _I32 = (None, "int64"), (None, "int32")
@@ -100,9 +100,10 @@ GATHER = table(
 )  # fmt: skip
 
 
-def _scatter(
+def scatter_to(
     window: tuple[int, ...], inserted: tuple[int, ...], dims: tuple[int, ...], mode: str
 ) -> dict[str, Any]:
+    """Return the parameters of a scatter."""
     return {
         "update_window_dims": window,
         "inserted_window_dims": inserted,
@@ -111,8 +112,14 @@ def _scatter(
     }
 
 
-def _into_rows(mode: str) -> dict[str, Any]:
-    return _scatter((1,), (0,), (0,), mode)
+def into_rows(mode: str) -> dict[str, Any]:
+    """Return the parameters of a scatter of whole rows."""
+    return scatter_to((1,), (0,), (0,), mode)
+
+
+def into_points(mode: str) -> dict[str, Any]:
+    """Return the parameters of a scatter of the elements of a vector."""
+    return scatter_to((), (0,), (0,), mode)
 
 
 _U = grid(-1, 3, 3, 3)
@@ -120,45 +127,45 @@ _S, _S32 = (None, "int64", None), (None, "int32", None)
 SCATTER_ADD = table(
     "std::scatter_add",
     Row(edge="wide", inputs=(_X, [[2], [0], [1]], _U), kinds=_S,
-        params=_into_rows("promise_in_bounds"), wrt=(0, 2), size=2),
+        params=into_rows("promise_in_bounds"), wrt=(0, 2), size=2),
     Row(edge="full_precision", inputs=(fine(_X), [[2], [0], [1]], fine(_U)), kinds=_S,
-        params=_into_rows("drop"), dtypes=F64, size=2),
-    Row(edge="duplicates", inputs=(_X, _IN, _U), kinds=_S, params=_into_rows("clip"), wrt=(0, 2),
+        params=into_rows("drop"), dtypes=F64, size=2),
+    Row(edge="duplicates", inputs=(_X, _IN, _U), kinds=_S, params=into_rows("clip"), wrt=(0, 2),
         size=3,
         note="duplicate indices accumulate"),
-    Row(edge="int32_indices", inputs=(_X, _IN, _U), kinds=_S32, params=_into_rows("clip"),
+    Row(edge="int32_indices", inputs=(_X, _IN, _U), kinds=_S32, params=into_rows("clip"),
         dtypes=F64, wrt=(0, 2), size=3),
-    Row(edge="clip", inputs=(_X, _OUT, _U), kinds=_S, params=_into_rows("clip"), wrt=(0, 2), size=3,
+    Row(edge="clip", inputs=(_X, _OUT, _U), kinds=_S, params=into_rows("clip"), wrt=(0, 2), size=3,
         note=_C7),
-    Row(edge="drop", inputs=(_X, _OUT, _U), kinds=_S, params=_into_rows("drop"), wrt=(0, 2), size=3,
+    Row(edge="drop", inputs=(_X, _OUT, _U), kinds=_S, params=into_rows("drop"), wrt=(0, 2), size=3,
         note=_C7),
     Row(edge="points", inputs=(_X, [[0, 1], [3, 2], [0, 1]], grid(-1, 2, 3)), kinds=_S,
-        params=_scatter((), (0, 1), (0, 1), "drop"),
+        params=scatter_to((), (0, 1), (0, 1), "drop"),
         dtypes=F64, wrt=(0, 2), size=3),
     Row(edge="windows", inputs=(_X, [[0, 1], [1, 0]], grid(-1, 2, 2, 2, 2)), kinds=_S,
-        params=_scatter((1, 2), (), (0, 1), "drop"),
+        params=scatter_to((1, 2), (), (0, 1), "drop"),
         dtypes=F64, wrt=(0, 2), size=3),
     Row(edge="windows_clip", inputs=(_X, [[3, 2], [-2, 0]], grid(-1, 2, 2, 2, 2)), kinds=_S,
-        params=_scatter((1, 2), (), (0, 1), "clip"), dtypes=F64, wrt=(0, 2), size=3, note=_C7),
+        params=scatter_to((1, 2), (), (0, 1), "clip"), dtypes=F64, wrt=(0, 2), size=3, note=_C7),
     Row(edge="windows_drop", inputs=(_X, [[3, 1], [1, 0]], grid(-1, 2, 2, 2, 2)), kinds=_S,
-        params=_scatter((1, 2), (), (0, 1), "drop"), dtypes=F64, wrt=(0, 2), size=3, note=_C7),
-    Row(edge="updates_only", inputs=(_X, _IN, _U), kinds=_S, params=_into_rows("clip"), dtypes=F64,
+        params=scatter_to((1, 2), (), (0, 1), "drop"), dtypes=F64, wrt=(0, 2), size=3, note=_C7),
+    Row(edge="updates_only", inputs=(_X, _IN, _U), kinds=_S, params=into_rows("clip"), dtypes=F64,
         wrt=(2,), order=1, size=3),
-    Row(edge="scalar", inputs=(grid(-2, 2, 5), [3], 1.5), kinds=_S, params=_scatter((), (0,), (0,),
-        "drop"), wrt=(0, 2), size=2),
+    Row(edge="scalar", inputs=(grid(-2, 2, 5), [3], 1.5), kinds=_S,
+        params=into_points("drop"), wrt=(0, 2), size=2),
     Row(edge="empty", inputs=(_X, grid(0, 1, 0, 1), grid(0, 1, 0, 3)), kinds=_S,
-        params=_into_rows("drop"), dtypes=F64, wrt=(0, 2),
+        params=into_rows("drop"), dtypes=F64, wrt=(0, 2),
         order=1, size=2),
     Row(edge="complex", inputs=(cgrid(2, 4, 3), _IN, cgrid(1, 3, 3)), kinds=_S,
-        params=_into_rows("drop"), dtypes=COMPLEX, wrt=(0, 2),
+        params=into_rows("drop"), dtypes=COMPLEX, wrt=(0, 2),
         size=3),
     Row(edge="integers", inputs=(igrid(-9, 9, 4, 3), _IN, igrid(-5, 5, 3, 3)), kinds=_S,
-        params=_into_rows("drop"), dtypes=INTS,
+        params=into_rows("drop"), dtypes=INTS,
         tol="exact"),
-    Row(edge="non_contiguous", inputs=(_X, _IN, _U), kinds=_S, params=_into_rows("drop"),
+    Row(edge="non_contiguous", inputs=(_X, _IN, _U), kinds=_S, params=into_rows("drop"),
         dtypes=F64, layout="strided", size=3),
-    Row(edge="nan", inputs=([1.0, 2.0], [[0], [7]], [nan, nan]), kinds=_S, params=_scatter((), (0,),
-        (0,), "drop"), dtypes=FLOATS,
+    Row(edge="nan", inputs=([1.0, 2.0], [[0], [7]], [nan, nan]), kinds=_S,
+        params=into_points("drop"), dtypes=FLOATS,
         expected=[nan, 2.0], note="a dropped window leaves nothing behind"),
     level=2, tol="reduction",
 )  # fmt: skip
@@ -167,52 +174,52 @@ _LAST = "of several updates of one place the last remains, in value and derivati
 SCATTER = table(
     "std::scatter",
     Row(edge="wide", inputs=(_X, [[2], [0], [1]], _U), kinds=_S,
-        params=_into_rows("promise_in_bounds"), wrt=(0, 2)),
+        params=into_rows("promise_in_bounds"), wrt=(0, 2)),
     Row(edge="full_precision", inputs=(fine(_X), [[2], [0], [1]], fine(_U)), kinds=_S,
-        params=_into_rows("drop"), dtypes=F64),
-    Row(edge="duplicates", inputs=(_X, _IN, _U), kinds=_S, params=_into_rows("clip"), wrt=(0, 2),
+        params=into_rows("drop"), dtypes=F64),
+    Row(edge="duplicates", inputs=(_X, _IN, _U), kinds=_S, params=into_rows("clip"), wrt=(0, 2),
         note=_LAST),
     Row(edge="many_duplicates", inputs=(grid(-2, 2, 3), [[1], [1], [0], [1], [0]],
-        grid(-1, 2, 5)), kinds=_S, params=_scatter((), (0,), (0,), "drop"), wrt=(0, 2), note=_LAST),
-    Row(edge="int32_indices", inputs=(_X, _IN, _U), kinds=_S32, params=_into_rows("clip"),
+        grid(-1, 2, 5)), kinds=_S, params=into_points("drop"), wrt=(0, 2), note=_LAST),
+    Row(edge="int32_indices", inputs=(_X, _IN, _U), kinds=_S32, params=into_rows("clip"),
         dtypes=F64, wrt=(0, 2)),
-    Row(edge="clip", inputs=(_X, _OUT, _U), kinds=_S, params=_into_rows("clip"), wrt=(0, 2),
+    Row(edge="clip", inputs=(_X, _OUT, _U), kinds=_S, params=into_rows("clip"), wrt=(0, 2),
         note=_C7),
-    Row(edge="drop", inputs=(_X, _OUT, _U), kinds=_S, params=_into_rows("drop"), wrt=(0, 2),
+    Row(edge="drop", inputs=(_X, _OUT, _U), kinds=_S, params=into_rows("drop"), wrt=(0, 2),
         note=_C7),
     Row(edge="points", inputs=(_X, [[0, 1], [3, 2], [0, 1]], grid(-1, 2, 3)), kinds=_S,
-        params=_scatter((), (0, 1), (0, 1), "drop"), dtypes=F64, wrt=(0, 2), note=_LAST),
+        params=scatter_to((), (0, 1), (0, 1), "drop"), dtypes=F64, wrt=(0, 2), note=_LAST),
     Row(edge="columns", inputs=(_X, [[1], [2], [1]], grid(-1, 2, 4, 3)), kinds=_S,
-        params=_scatter((0,), (1,), (1,), "drop"), dtypes=F64, wrt=(0, 2), note=_LAST),
+        params=scatter_to((0,), (1,), (1,), "drop"), dtypes=F64, wrt=(0, 2), note=_LAST),
     Row(edge="windows", inputs=(_X, [[0, 1], [1, 0]], grid(-1, 2, 2, 2, 2)), kinds=_S,
-        params=_scatter((1, 2), (), (0, 1), "drop"), dtypes=F64, wrt=(0, 2), note=_LAST),
+        params=scatter_to((1, 2), (), (0, 1), "drop"), dtypes=F64, wrt=(0, 2), note=_LAST),
     Row(edge="windows_clip", inputs=(_X, [[3, 2], [-2, 0]], grid(-1, 2, 2, 2, 2)), kinds=_S,
-        params=_scatter((1, 2), (), (0, 1), "clip"), dtypes=F64, wrt=(0, 2), note=_C7),
+        params=scatter_to((1, 2), (), (0, 1), "clip"), dtypes=F64, wrt=(0, 2), note=_C7),
     Row(edge="windows_drop", inputs=(_X, [[3, 1], [1, 0]], grid(-1, 2, 2, 2, 2)), kinds=_S,
-        params=_scatter((1, 2), (), (0, 1), "drop"), dtypes=F64, wrt=(0, 2), note=_C7),
-    Row(edge="updates_only", inputs=(_X, _IN, _U), kinds=_S, params=_into_rows("clip"), dtypes=F64,
+        params=scatter_to((1, 2), (), (0, 1), "drop"), dtypes=F64, wrt=(0, 2), note=_C7),
+    Row(edge="updates_only", inputs=(_X, _IN, _U), kinds=_S, params=into_rows("clip"), dtypes=F64,
         wrt=(2,), order=1),
-    Row(edge="operand_only", inputs=(_X, _IN, _U), kinds=_S, params=_into_rows("clip"), dtypes=F64,
+    Row(edge="operand_only", inputs=(_X, _IN, _U), kinds=_S, params=into_rows("clip"), dtypes=F64,
         wrt=(0,), order=1),
-    Row(edge="scalar", inputs=(grid(-2, 2, 5), [3], 1.5), kinds=_S, params=_scatter((), (0,), (0,),
-        "drop"), wrt=(0, 2)),
-    Row(edge="scalar_dropped", inputs=(grid(-2, 2, 5), [9], 1.5), kinds=_S, params=_scatter((),
-        (0,), (0,), "drop"), dtypes=F64, wrt=(0, 2)),
+    Row(edge="scalar", inputs=(grid(-2, 2, 5), [3], 1.5), kinds=_S,
+        params=into_points("drop"), wrt=(0, 2)),
+    Row(edge="scalar_dropped", inputs=(grid(-2, 2, 5), [9], 1.5), kinds=_S,
+        params=into_points("drop"), dtypes=F64, wrt=(0, 2)),
     Row(edge="empty", inputs=(_X, grid(0, 1, 0, 1), grid(0, 1, 0, 3)), kinds=_S,
-        params=_into_rows("drop"), dtypes=F64, wrt=(0, 2), order=1),
+        params=into_rows("drop"), dtypes=F64, wrt=(0, 2), order=1),
     Row(edge="complex", inputs=(cgrid(2, 4, 3), _IN, cgrid(1, 3, 3)), kinds=_S,
-        params=_into_rows("drop"), dtypes=COMPLEX, wrt=(0, 2)),
+        params=into_rows("drop"), dtypes=COMPLEX, wrt=(0, 2)),
     Row(edge="integers", inputs=(igrid(-9, 9, 4, 3), _IN, igrid(-5, 5, 3, 3)), kinds=_S,
-        params=_into_rows("drop"), dtypes=INTS),
+        params=into_rows("drop"), dtypes=INTS),
     Row(edge="narrow", inputs=(igrid(0, 9, 4, 3), _IN, igrid(0, 5, 3, 3)), kinds=_S,
-        params=_into_rows("drop"),
+        params=into_rows("drop"),
         dtypes=("int8", "int16", "uint8", "uint16", "uint32", "uint64", "float16")),
     Row(edge="booleans", inputs=([True, False, False], [[0], [1], [0]], [False, True, True]),
-        kinds=_S, params=_scatter((), (0,), (0,), "drop"), dtypes=("bool",), note=_LAST),
-    Row(edge="non_contiguous", inputs=(_X, _IN, _U), kinds=_S, params=_into_rows("drop"),
+        kinds=_S, params=into_points("drop"), dtypes=("bool",), note=_LAST),
+    Row(edge="non_contiguous", inputs=(_X, _IN, _U), kinds=_S, params=into_rows("drop"),
         dtypes=F64, layout="strided"),
     Row(edge="special_values", inputs=([1.0, 2.0, 3.0], [[0], [1], [0], [7]], [nan, inf, -0.0,
-        nan]), kinds=_S, params=_scatter((), (0,), (0,), "drop"), dtypes=FLOATS,
+        nan]), kinds=_S, params=into_points("drop"), dtypes=FLOATS,
         expected=[-0.0, inf, 3.0], note="what is replaced or dropped leaves nothing behind"),
     level=2,
 )  # fmt: skip

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tenferro_conformance.cases.tolerances import real_dtype
+
 __all__ = [
     "ALL_DTYPES",
     "ALL_INTS",
@@ -28,11 +30,13 @@ __all__ = [
     "away",
     "cgrid",
     "coarse",
+    "complex_dtype",
     "fine",
     "grid",
     "igrid",
     "inf",
     "nan",
+    "real_dtype",
 ]
 
 
@@ -50,6 +54,11 @@ NUMBERS = FLOATS + COMPLEX + INTS
 RARE_DTYPES = ("int8", "int16", *UNSIGNED, *HALF)
 ALL_DTYPES = BOOL + ALL_INTS + HALF + FLOATS + COMPLEX
 inf, nan = float("inf"), float("nan")
+
+
+def complex_dtype(dtype: str) -> str:
+    """Return the dtype of complex numbers with parts of a dtype."""
+    return {"float32": "complex64", "float64": "complex128"}.get(dtype, dtype)
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro_conformance.samples import svd
+from tenferro_conformance.samples.common_rows import factorization_row as _row
 from tenferro_conformance.samples.table import (
     COMPLEX,
-    F64,
     FLOATS,
     Grid,
     Row,
@@ -25,12 +25,6 @@ from tenferro_conformance.samples.table import (
 __all__ = ["TABLES"]
 
 _C128 = ("complex128",)
-
-
-def _row(edge: str, a: Any, observe: str, **more: Any) -> Row:
-    """Make a row, by default differentiated twice, in double precision."""
-    known = {"dtypes": F64, "wrt": (0,), "order": 2, "size": 4, "condition": 4.0, **more}
-    return Row(edge=edge, inputs=(a,), observe=observe, **known)
 
 
 def _canonical(edge: str, a: Any, observe: str, **more: Any) -> Row:

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any, get_args
 
 from tenferro_conformance.cases.case import Case, Domain, GradPlan, Layout, Stored, TolClass
-from tenferro_conformance.samples.numbers import FLOATS, HALF, RARE_DTYPES, Grid
+from tenferro_conformance.samples.numbers import FLOATS, HALF, RARE_DTYPES, Grid, real_dtype
 
 __all__ = ["ORACLE", "Meaning", "Row", "Table", "dtype_features", "table"]
 
@@ -131,7 +131,7 @@ class Table:
             | special_feature(self.primitive)
             | dtype_features([dtype, *outs, *(x.dtype for x in inputs)]),
             tol=row.tol or (self.tol_complex if "complex" in dtype else self.tol),
-            scale=(_restored(stored["scale"], _real(out)),) if "scale" in stored else None,
+            scale=(_restored(stored["scale"], real_dtype(out)),) if "scale" in stored else None,
             size=row.size,
             grad=_plan(row, dtype, out, inputs, stored),
             domain=row.domain,
@@ -217,7 +217,7 @@ def _plan(
             _restored(t, inputs[i].dtype) for i, t in zip(row.wrt, stored["tangents"], strict=True)
         ),
         derivatives=tuple((_restored(d, out),) for d in stored["derivatives"]),
-        scale=(_restored(stored["derivative_scale"], _real(out)),),
+        scale=(_restored(stored["derivative_scale"], real_dtype(out)),),
         smooth=row.smooth,
     )
 
@@ -269,10 +269,6 @@ _RARE_INTS = set(RARE_DTYPES) - set(HALF)
 
 def _kind(dtype: str) -> str:
     return dtype.rstrip("0123456789")
-
-
-def _real(dtype: str) -> str:
-    return {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
 
 
 def _flatten(value: Any) -> Grid:

@@ -6,8 +6,7 @@ together with what was there. Read `rows.py` for what the fields of a row mean.
 
 from __future__ import annotations
 
-from typing import Any
-
+from tenferro_conformance.samples.indexing import into_points, into_rows, scatter_to
 from tenferro_conformance.samples.table import (
     COMPLEX,
     F64,
@@ -34,67 +33,47 @@ _X, _U = grid(-2, 2, 4, 3), grid(-1, 3, 3, 3)
 _APART, _IN, _OUT = [[2], [0], [1]], [[2], [0], [2]], [[-1], [3], [7]]
 
 
-def _scatter(
-    window: tuple[int, ...], inserted: tuple[int, ...], dims: tuple[int, ...], mode: str
-) -> dict[str, Any]:
-    return {
-        "update_window_dims": window,
-        "inserted_window_dims": inserted,
-        "scatter_dims_to_operand_dims": dims,
-        "mode": mode,
-    }
-
-
-def _into_rows(mode: str) -> dict[str, Any]:
-    return _scatter((1,), (0,), (0,), mode)
-
-
-def _points(mode: str) -> dict[str, Any]:
-    """x[indices] of a vector."""
-    return _scatter((), (0,), (0,), mode)
-
-
 def _edges() -> tuple[Row, ...]:
     """Return the edges that every scatter has."""
     both = (0, 2)
-    corners, windows = _scatter((), (0, 1), (0, 1), "drop"), grid(-1, 2, 2, 2, 2)
+    corners, windows = scatter_to((), (0, 1), (0, 1), "drop"), grid(-1, 2, 2, 2, 2)
     return (
-        Row(edge="wide", inputs=(_X, _APART, _U), kinds=_S, params=_into_rows("promise_in_bounds"),
+        Row(edge="wide", inputs=(_X, _APART, _U), kinds=_S, params=into_rows("promise_in_bounds"),
             wrt=both, order=2, size=2),
         Row(edge="full_precision", inputs=(fine(_X), _APART, fine(_U)), kinds=_S,
-            params=_into_rows("drop"), dtypes=F64, size=2),
-        Row(edge="duplicates", inputs=(_X, _IN, _U), kinds=_S, params=_into_rows("clip"), wrt=both,
+            params=into_rows("drop"), dtypes=F64, size=2),
+        Row(edge="duplicates", inputs=(_X, _IN, _U), kinds=_S, params=into_rows("clip"), wrt=both,
             order=2, size=3),
-        Row(edge="int32_indices", inputs=(_X, _IN, _U), kinds=_S32, params=_into_rows("clip"),
+        Row(edge="int32_indices", inputs=(_X, _IN, _U), kinds=_S32, params=into_rows("clip"),
             dtypes=F64, wrt=both, order=1, size=3),
-        Row(edge="clip", inputs=(_X, _OUT, _U), kinds=_S, params=_into_rows("clip"), wrt=both,
+        Row(edge="clip", inputs=(_X, _OUT, _U), kinds=_S, params=into_rows("clip"), wrt=both,
             order=2, size=3, note=_C7),
-        Row(edge="drop", inputs=(_X, _OUT, _U), kinds=_S, params=_into_rows("drop"), wrt=both,
+        Row(edge="drop", inputs=(_X, _OUT, _U), kinds=_S, params=into_rows("drop"), wrt=both,
             order=2, size=3, note=_C7),
         Row(edge="points", inputs=(_X, [[0, 1], [3, 2], [0, 1]], grid(-1, 2, 3)), kinds=_S,
             params=corners, dtypes=F64, wrt=both, order=2, size=3),
         Row(edge="windows", inputs=(_X, [[0, 1], [1, 0]], windows), kinds=_S,
-            params=_scatter((1, 2), (), (0, 1), "drop"), dtypes=F64, wrt=both, order=2, size=3),
+            params=scatter_to((1, 2), (), (0, 1), "drop"), dtypes=F64, wrt=both, order=2, size=3),
         Row(edge="windows_clip", inputs=(_X, [[3, 2], [-2, 0]], windows), kinds=_S,
-            params=_scatter((1, 2), (), (0, 1), "clip"), dtypes=F64, wrt=both, order=2, size=3,
+            params=scatter_to((1, 2), (), (0, 1), "clip"), dtypes=F64, wrt=both, order=2, size=3,
             note=_C7),
         Row(edge="windows_drop", inputs=(_X, [[3, 1], [1, 0]], windows), kinds=_S,
-            params=_scatter((1, 2), (), (0, 1), "drop"), dtypes=F64, wrt=both, order=2, size=3,
+            params=scatter_to((1, 2), (), (0, 1), "drop"), dtypes=F64, wrt=both, order=2, size=3,
             note=_C7),
-        Row(edge="updates_only", inputs=(_X, _IN, _U), kinds=_S, params=_into_rows("clip"),
+        Row(edge="updates_only", inputs=(_X, _IN, _U), kinds=_S, params=into_rows("clip"),
             dtypes=F64, wrt=(2,), order=1, size=3),
-        Row(edge="scalar", inputs=(grid(-2, 2, 5), [3], 1.5), kinds=_S, params=_points("drop"),
+        Row(edge="scalar", inputs=(grid(-2, 2, 5), [3], 1.5), kinds=_S, params=into_points("drop"),
             wrt=both, order=2, size=2),
         Row(edge="empty", inputs=(_X, grid(0, 1, 0, 1), grid(0, 1, 0, 3)), kinds=_S,
-            params=_into_rows("drop"), dtypes=F64, wrt=both, order=1, size=2),
+            params=into_rows("drop"), dtypes=F64, wrt=both, order=1, size=2),
         Row(edge="integers", inputs=(igrid(-9, 9, 4, 3), _IN, igrid(-5, 5, 3, 3)), kinds=_S,
-            params=_into_rows("drop"), dtypes=INTS, tol="exact"),
+            params=into_rows("drop"), dtypes=INTS, tol="exact"),
         Row(edge="narrow", inputs=(igrid(0, 9, 4, 3), _IN, igrid(0, 5, 3, 3)), kinds=_S,
-            params=_into_rows("drop"), dtypes=_NARROW_INTEGERS, tol="exact"),
-        Row(edge="non_contiguous", inputs=(_X, _IN, _U), kinds=_S, params=_into_rows("drop"),
+            params=into_rows("drop"), dtypes=_NARROW_INTEGERS, tol="exact"),
+        Row(edge="non_contiguous", inputs=(_X, _IN, _U), kinds=_S, params=into_rows("drop"),
             dtypes=F64, layout="strided", size=3),
         Row(edge="half", inputs=([0.5, 2.0, 1.0], [[0], [2], [0]], [1.5, -2.0, 4.0]), kinds=_S,
-            params=_points("drop"), dtypes=("float16",), size=3),
+            params=into_points("drop"), dtypes=("float16",), size=3),
     )  # fmt: skip
 
 
@@ -102,14 +81,17 @@ SCATTER_MUL = table(
     "std::scatter_mul",
     *_edges(),
     Row(edge="complex", inputs=(cgrid(2, 4, 3), _IN, cgrid(1, 3, 3)), kinds=_S,
-        params=_into_rows("drop"), dtypes=COMPLEX, wrt=(0, 2), order=2, size=3),
+        params=into_rows("drop"), dtypes=COMPLEX, wrt=(0, 2), order=2, size=3),
     Row(edge="zeros", inputs=([2.0, 5.0], [[0], [0], [0], [1]], [3.0, 0.0, 4.0, 0.0]), kinds=_S,
-        params=_points("drop"), wrt=(0, 2), order=2, tangents=([1.0, 1.0], [1.0, 1.0, 1.0, 1.0]),
+        params=into_points("drop"), wrt=(0, 2), order=2,
+        tangents=([1.0, 1.0], [1.0, 1.0, 1.0, 1.0]),
         expected=[0.0, 0.0], derivative=[24.0, 5.0], size=4, note=_C9),
-    Row(edge="two_zeros", inputs=([2.0], [[0], [0]], [0.0, 0.0]), kinds=_S, params=_points("clip"),
+    Row(edge="two_zeros", inputs=([2.0], [[0], [0]], [0.0, 0.0]),
+        kinds=_S, params=into_points("clip"),
         wrt=(2,), order=2, tangents=([1.0, 1.0],), expected=[0.0], derivative=[0.0], size=3,
         note=_C9),
-    Row(edge="nan", inputs=([1.0, 2.0], [[0], [7]], [nan, nan]), kinds=_S, params=_points("drop"),
+    Row(edge="nan", inputs=([1.0, 2.0], [[0], [7]], [nan, nan]),
+        kinds=_S, params=into_points("drop"),
         dtypes=FLOATS, expected=[nan, 2.0], note="a dropped window leaves nothing behind"),
     level=2, tol="reduction_serial",
 )  # fmt: skip
@@ -120,13 +102,13 @@ def _extremum(name: str, infs: list[float], tied: list[float]) -> Table:
         f"std::{name}",
         *_edges(),
         Row(edge="booleans", inputs=([True, False, True], [[0], [1], [1]], [False, True, False]),
-            kinds=_S, params=_points("drop"), dtypes=("bool",)),
+            kinds=_S, params=into_points("drop"), dtypes=("bool",)),
         Row(edge="nan", inputs=([1.0, 2.0, nan], [[0], [7], [2]], [nan, nan, 1.0]), kinds=_S,
-            params=_points("drop"), dtypes=FLOATS, expected=[nan, 2.0, nan], note="NaN wins"),
+            params=into_points("drop"), dtypes=FLOATS, expected=[nan, 2.0, nan], note="NaN wins"),
         Row(edge="inf", inputs=([1.0, inf, -inf], [[0], [1], [2]], [inf, -inf, 1.0]), kinds=_S,
-            params=_points("drop"), dtypes=FLOATS, expected=infs),
+            params=into_points("drop"), dtypes=FLOATS, expected=infs),
         Row(edge="tie", inputs=([3.0, 1.0, 3.0], [[0], [0], [1], [1]], [3.0, 3.0, 1.0, 1.0]),
-            kinds=_S, params=_points("drop"), dtypes=F64, wrt=(0, 2), order=1, smooth=False,
+            kinds=_S, params=into_points("drop"), dtypes=F64, wrt=(0, 2), order=1, smooth=False,
             tangents=([1.0, 2.0, 4.0], [2.0, 6.0, 6.0, 1.0]), expected=[3.0, 1.0, 3.0],
             derivative=tied, note=_C3),
         level=2,

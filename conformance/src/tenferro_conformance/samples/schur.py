@@ -9,7 +9,17 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro_conformance.samples import eig
-from tenferro_conformance.samples.table import COMPLEX, F64, FLOATS, Grid, Row, Table, table
+from tenferro_conformance.samples.table import (
+    COMPLEX,
+    F64,
+    FLOATS,
+    Grid,
+    Row,
+    Table,
+    complex_dtype,
+    real_dtype,
+    table,
+)
 
 __all__ = ["TABLES"]
 
@@ -18,25 +28,17 @@ _C128 = ("complex128",)
 DEFECTIVE = [[3, 1], [-1, 1]]
 
 
-def _complex(dtype: str) -> str:
-    return {"float32": "complex64", "float64": "complex128"}.get(dtype, dtype)
-
-
-def _real(dtype: str) -> str:
-    return {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
-
-
 def _row(edge: str, a: Any, observe: str, **more: Any) -> Row:
     """Make a row, by default differentiated twice, in double precision."""
     known = {
-        "dtypes": F64, "wrt": (0,), "order": 2, "size": 4, "condition": 16.0, "out": _complex,
+        "dtypes": F64, "wrt": (0,), "order": 2, "size": 4, "condition": 16.0, "out": complex_dtype,
         **more,
     }  # fmt: skip
     return Row(edge=edge, inputs=(a,), observe=observe, **known)
 
 
 def _departure(edge: str, a: Any, **more: Any) -> Row:
-    return _row(edge, a, "departure", **{"out": _real, **more})
+    return _row(edge, a, "departure", **{"out": real_dtype, **more})
 
 
 SCHUR = table(
@@ -55,7 +57,7 @@ SCHUR = table(
         eig.COMPLEX_SQUARE,
         "moduli",
         dtypes=_C128,
-        out=_real,
+        out=real_dtype,
         expected=None,
         derivative=None,
     ),

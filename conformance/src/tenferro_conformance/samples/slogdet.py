@@ -8,19 +8,24 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro_conformance.samples.matrices import dominant
-from tenferro_conformance.samples.table import COMPLEX, F64, Grid, Row, cgrid, grid, table
+from tenferro_conformance.samples.table import (
+    COMPLEX,
+    F64,
+    Grid,
+    Row,
+    cgrid,
+    grid,
+    real_dtype,
+    table,
+)
 
 __all__ = ["TABLES"]
 
 inf = float("inf")
 
 
-def _real(dtype: str) -> str:
-    return {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
-
-
 def _row(edge: str, a: Grid, **more: Any) -> Row:
-    known = {"observe": "logabsdet", "out": _real, "wrt": (0,), "order": 2, **more}
+    known = {"observe": "logabsdet", "out": real_dtype, "wrt": (0,), "order": 2, **more}
     return Row(edge=edge, inputs=(a,), size=max(1, a.shape[-1]), **known)
 
 
@@ -48,7 +53,7 @@ TABLES = (
         Row(edge="zero_determinant", inputs=([[1.0, 2.0], [2.0, 4.0]],), out=(None, None),
             expected=(0.0, -inf), note="no derivative there"),
         Row(edge="zero_determinant_complex", inputs=([[1j, 2j], [2j, 4j]],), dtypes=COMPLEX,
-            out=(None, _real), expected=(0j, -inf)),
+            out=(None, real_dtype), expected=(0j, -inf)),
         Row(edge="overflow", inputs=([[1e30, 0.0], [0.0, -1e30]],), out=(None, None),
             expected=(-1.0, 138.15510557964274), note="where det overflows in single precision"),
         level=3,

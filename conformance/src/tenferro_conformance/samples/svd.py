@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenferro_conformance.samples.common_rows import factorization_row as _row
 from tenferro_conformance.samples.table import (
     COMPLEX,
-    F64,
     FLOATS,
     Grid,
     Row,
     Table,
     cgrid,
     grid,
+    real_dtype,
     table,
 )
 
@@ -41,16 +42,6 @@ DEFICIENT = [[3, 1, 2], [-1, 2, -3], [0.5, -0.5, 1]]
 DEFICIENT_TALL = [*DEFICIENT, [1, 0.5, 0.5]]
 DEFICIENT_WIDE = [list(column) for column in zip(*DEFICIENT_TALL, strict=True)]
 COMPLEX_DEFICIENT = [[3, 1j, 3 - 1j], [-1j, 2, -2 - 1j], [0.5, -0.5, 1]]
-
-
-def _real(dtype: str) -> str:
-    return {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
-
-
-def _row(edge: str, a: Any, observe: str | None, **more: Any) -> Row:
-    """Make a row, by default differentiated twice, in double precision."""
-    known = {"dtypes": F64, "wrt": (0,), "order": 2, "size": 4, "condition": 4.0, **more}
-    return Row(edge=edge, inputs=(a,), observe=observe, **known)
 
 
 def _canonical(edge: str, a: Any, observe: str, **more: Any) -> Row:
@@ -80,7 +71,7 @@ SVD = table(
     _row("wide_right", WIDE_MATRIX, "right"),
     _row("wide_values", WIDE_MATRIX, "values"),
     _row("complex", COMPLEX_SQUARE, "pairs", dtypes=COMPLEX),
-    _row("complex_values", COMPLEX_SQUARE, "values", dtypes=COMPLEX, out=_real),
+    _row("complex_values", COMPLEX_SQUARE, "values", dtypes=COMPLEX, out=real_dtype),
     _row("complex_tall", COMPLEX_TALL, "pairs", dtypes=COMPLEX),
     _row("complex_tall_left", COMPLEX_TALL, "left", dtypes=_C128),
     _row("complex_wide", COMPLEX_WIDE, "sines", dtypes=COMPLEX),
@@ -130,12 +121,12 @@ SVDVALS = table(
     _row("square", SQUARE, None, dtypes=FLOATS),
     _row("tall", TALL_MATRIX, None, dtypes=FLOATS),
     _row("wide", WIDE_MATRIX, None, dtypes=FLOATS),
-    _row("complex", COMPLEX_SQUARE, None, dtypes=COMPLEX, out=_real),
-    _row("complex_tall", COMPLEX_TALL, None, dtypes=_C128, out=_real),
-    _row("complex_wide", COMPLEX_WIDE, None, dtypes=_C128, out=_real),
+    _row("complex", COMPLEX_SQUARE, None, dtypes=COMPLEX, out=real_dtype),
+    _row("complex_tall", COMPLEX_TALL, None, dtypes=_C128, out=real_dtype),
+    _row("complex_wide", COMPLEX_WIDE, None, dtypes=_C128, out=real_dtype),
     _row("batch", STACK, None, order=1),
     _row("one", [[-2.5]], None, dtypes=FLOATS),
-    _row("complex_one", [[-2.5 + 1j]], None, dtypes=COMPLEX, out=_real),
+    _row("complex_one", [[-2.5 + 1j]], None, dtypes=COMPLEX, out=real_dtype),
     _row("empty", Grid((0, 3), ()), None, order=1),
     _row("empty_batch", Grid((0, 3, 2), ()), None, order=1),
     _row("non_contiguous", TALL_MATRIX, None, order=1, layout="strided"),

@@ -25,15 +25,17 @@ from tenferro_conformance.samples.numbers import (
     away,
     cgrid,
     coarse,
+    complex_dtype,
     fine,
     grid,
     igrid,
+    real_dtype,
 )
 from tenferro_conformance.samples.rows import ORACLE, Meaning, Row, Table, table
 
 __all__ = [
     "ALL_DTYPES", "ALL_INTS", "BOOL", "COMPLEX", "F32", "F64", "FLOATS", "HALF", "INTS", "NUMBERS",
     "ORACLE", "RARE_DTYPES", "SIGNED", "UNSIGNED", "Grid", "Meaning", "Row", "Table", "away",
-    "cgrid", "coarse", "elementwise_rows", "fine", "grid", "halved", "igrid", "special_values",
-    "table",
+    "cgrid", "coarse", "complex_dtype", "elementwise_rows", "fine", "grid", "halved", "igrid",
+    "real_dtype", "special_values", "table",
 ]  # fmt: skip

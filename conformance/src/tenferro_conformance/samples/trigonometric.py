@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from tenferro_conformance.cases.case import Domain
+from tenferro_conformance.samples.common_rows import branch_cuts
 from tenferro_conformance.samples.table import (
     COMPLEX,
     F32,
@@ -32,18 +33,9 @@ _inside = partial(grid, -0.75, 0.75)
 _c = partial(cgrid, 1.5)
 _REAL_CUT = [complex(2, 0.0), complex(2, -0.0), complex(-2, 0.0), complex(-2, -0.0)]
 _IMAGINARY_CUT = [complex(0.0, 2), complex(-0.0, 2), complex(0.0, -2), complex(-0.0, -2)]
-_ONES = [1 + 0j] * 4
-_CUT_NOTE = "the sign of a zero says on which side of the cut a number lies, in derivatives too"
 _ROOT = 3**-0.5
 _ACOSH = 1.3169578969248168  # arcosh 2
 _ATANH = 0.5493061443340549  # artanh ½
-
-
-def _cut(inputs: list[complex], values: list[complex], slopes: list[complex]) -> Row:
-    """Make a row of stated values and derivatives at four points of the branch cuts."""
-    return Row(edge="branch_cuts", inputs=(inputs,), dtypes=COMPLEX, expected=values, wrt=(0,),
-               order=1, smooth=False, tangents=(_ONES,), derivative=slopes,
-               note=_CUT_NOTE)  # fmt: skip
 
 
 _ASIN_SLOPES = [_ROOT * 1j, -_ROOT * 1j, -_ROOT * 1j, _ROOT * 1j]
@@ -84,7 +76,7 @@ ASIN = table(
         derivative=[inf, inf], note="the derivative at ±1 is inf"),
     Row(edge="near_one", inputs=([1 - 2.0**-20, -1 + 2.0**-12],), wrt=(0,), order=1),
     Row(edge="near_zero", inputs=([2.0**-30, -(2.0**-20), 2.0**-11],), wrt=(0,), order=1),
-    _cut(_REAL_CUT,
+    branch_cuts(_REAL_CUT,
          [complex(pi / 2, _ACOSH), complex(pi / 2, -_ACOSH), complex(-pi / 2, _ACOSH),
           complex(-pi / 2, -_ACOSH)],
          _ASIN_SLOPES),
@@ -104,7 +96,7 @@ ACOS = table(
     Row(edge="ends", inputs=([1.0, -1.0],), wrt=(0,), order=1, smooth=False, tangents=([1.0, 1.0],),
         derivative=[-inf, -inf], note="the derivative at ±1 is -inf"),
     Row(edge="near_one", inputs=([1 - 2.0**-20, -1 + 2.0**-12],), wrt=(0,), order=1),
-    _cut(_REAL_CUT,
+    branch_cuts(_REAL_CUT,
          [complex(0, -_ACOSH), complex(0, _ACOSH), complex(pi, -_ACOSH), complex(pi, _ACOSH)],
          [-slope for slope in _ASIN_SLOPES]),
     Row(edge="complex_near_one", inputs=([1 + 2.0**-10 * 1j, -1 - 2.0**-9 - 2.0**-10 * 1j],),
@@ -119,7 +111,7 @@ ATAN = table(
     *special_values(infs=[pi / 2, -pi / 2], zeros=[-0.0, 0.0]),
     Row(edge="large", inputs=([2.0**20, -(2.0**40)],), wrt=(0,), order=1),
     Row(edge="near_zero", inputs=([2.0**-30, -(2.0**-20), 2.0**-11],), wrt=(0,), order=1),
-    _cut(_IMAGINARY_CUT,
+    branch_cuts(_IMAGINARY_CUT,
          [complex(pi / 2, _ATANH), complex(-pi / 2, _ATANH), complex(pi / 2, -_ATANH),
           complex(-pi / 2, -_ATANH)],
          [complex(-1 / 3, 0)] * 4),
