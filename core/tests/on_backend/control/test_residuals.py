@@ -95,3 +95,19 @@ def test_short_products_are_repeated():
     a = np.ones((8, 8))
     body = lambda c: np.sin(np.square(c @ a) * c)  # noqa: E731
     assert stacked(looped(body), np.ones((10_000, 8))) == ["f64[10000,8]"]
+
+
+def test_a_branch_keeps_no_operand_that_its_derivative_does_not_read():
+    """The sum goes through the branch; of its 3 rows nothing is read"""
+
+    def function(x):
+        def branch(y, total):
+            return np.sin(y), total + np.arange(3.0)[:, None] * y
+
+        def step(carry, k):
+            return tn.cond(k < 5, branch, lambda *same: same, *carry), None
+
+        return np.sum(tn.scan(step, (x, np.zeros((3, 100))), np.arange(LENGTH))[0][1])
+
+    assert "f64[100]" in stacked(function, np.ones(100))
+    assert "f64[3,100]" not in stacked(function, np.ones(100))

@@ -11,6 +11,7 @@ from typing import Any
 from tenferro.computegraph import Fragment, ValueKey, leaves_beside, new_leaf
 from tenferro.primitives._handle import Handle
 from tenferro.primitives._primitive import TensorPrimitive
+from tenferro.primitives.control.higher_order import read_among
 from tenferro.primitives.control.scan import emitted
 from tenferro.primitives.control.switch import Switch
 from tenferro.tidu import FlowInput, Residual, RuleBuilder, Value, is_pin, linear_map, pushforward
@@ -34,10 +35,15 @@ def tangents(
         results = [
             rule.zeros(outputs[i].aval).key if (t := found[i]) is None else t.key for i in wanted
         ]
-        branches.append(([*inputs, *seeds], results))
-    closed, brought = _closed(branches)
-    marks = (False,) * (len(brought) + len(avals)) + (True,) * len(on)
-    operands = [primals[0], *map(rule.value, brought), *primals[1:], *[given[i] for i in on]]
+        branches.append((inputs, seeds, results))
+    closed, brought, read = _closed(branches)
+    marks = (False,) * (len(brought) + len(read)) + (True,) * len(on)
+    operands = [
+        primals[0],
+        *map(rule.value, brought),
+        *[primals[i + 1] for i in read],
+        *[given[i] for i in on],
+    ]
     values = emitted(rule, Switch(closed, marks), operands)
     at = dict(zip(wanted, values, strict=True))
     return [at.get(i) for i in range(switch.output_count)]
@@ -87,13 +93,13 @@ def cotangents(
             rule.zeros(leaves[i].aval).key if ct is None else ct.key
             for i, ct in zip(own, found, strict=True)
         ]
-        branches.append(([*[leaves[i] for i in fixed], *seeds], results))
-    closed, brought = _closed(branches)
-    marks = (False,) * (len(brought) + len(fixed)) + (True,) * len(rows)
+        branches.append(([leaves[i] for i in fixed], seeds, results))
+    closed, brought, read = _closed(branches)
+    marks = (False,) * (len(brought) + len(read)) + (True,) * len(rows)
     operands = [
         _fixed(inputs[0]),
         *map(rule.value, brought),
-        *[_fixed(inputs[i + 1]) for i in fixed],
+        *[_fixed(inputs[fixed[k] + 1]) for k in read],
         *[cotangents_out[i] for i in rows],
     ]
     values = emitted(rule, Switch(closed, marks), operands)  # type: ignore[arg-type]  # there are
@@ -102,15 +108,26 @@ def cotangents(
 
 
 def _closed(
-    branches: Sequence[tuple[Sequence[ValueKey], Sequence[ValueKey]]],
-) -> tuple[tuple[Fragment, ...], list[ValueKey]]:
-    """Return branches, given as inputs and results, as graphs that share what rules brought along.
+    branches: Sequence[tuple[Sequence[ValueKey], Sequence[ValueKey], Sequence[ValueKey]]],
+) -> tuple[tuple[Fragment, ...], list[ValueKey], list[int]]:
+    """Return branches as graphs of the same inputs, what rules brought along, and what is read.
 
-    These values are the first inputs of all.
+    A branch is given as its primals, its seeds and its results. The graphs share what rules brought
+    along: these values are their first inputs. Then come the primals with the numbers that are
+    returned, those that a branch reads: a loop around the choice keeps no others for reverse mode.
     """
-    brought = [*dict.fromkeys([k for pair in branches for k in leaves_beside(*pair)])]
-    closed = [Fragment.of([*brought, *inputs], results, is_pin) for inputs, results in branches]
-    return tuple(closed), brought
+    ends = [([*primals, *seeds], results) for primals, seeds, results in branches]
+    brought = [*dict.fromkeys([k for pair in ends for k in leaves_beside(*pair)])]
+    read = set()
+    for (primals, _, results), (stop, _) in zip(branches, ends, strict=True):
+        number = {key: i for i, key in enumerate(primals)}
+        read.update([number[key] for key in read_among(results, stop, primals)])
+    kept = sorted(read)
+    closed = [
+        Fragment.of([*brought, *[primals[i] for i in kept], *seeds], results, is_pin)
+        for primals, seeds, results in branches
+    ]
+    return tuple(closed), brought, kept
 
 
 def _fixed(x: Residual | FlowInput) -> Value:

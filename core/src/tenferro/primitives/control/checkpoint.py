@@ -14,18 +14,11 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
-from tenferro.computegraph import (
-    Definition,
-    Fragment,
-    ValueKey,
-    leaves_beside,
-    new_leaf,
-    postorder,
-)
+from tenferro.computegraph import Fragment, ValueKey, leaves_beside, new_leaf
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._handle import Handle
 from tenferro.primitives._primitive import TensorPrimitive, bind_all
-from tenferro.primitives.control.higher_order import HigherOrder
+from tenferro.primitives.control.higher_order import HigherOrder, read_among
 from tenferro.primitives.control.scan import emitted
 from tenferro.tidu import FlowInput, Residual, RuleBuilder, Value, is_pin, linear_map, pushforward
 
@@ -118,7 +111,7 @@ class Checkpoint(HigherOrder):
         results = [t.key for t in found if t is not None]
         value_of = {key: primals_out[i] for i in self.kept if not _literal(key := outputs[i])}
         value_of.update(zip(inputs, primals_in, strict=True))
-        fixed = _read(results, [*value_of, *seeds], value_of)
+        fixed = read_among(results, [*value_of, *seeds], value_of)
         brought = leaves_beside([*fixed, *seeds], results)
         linear = Checkpoint(
             Fragment.of([*brought, *fixed, *seeds], results, is_pin),
@@ -154,7 +147,7 @@ class Checkpoint(HigherOrder):
             return [None] * len(inputs)
         results = [*found.values()]
         number = {leaf: i for i, leaf in enumerate(leaves)}
-        fixed = _read(results, [*leaves, *seeds], number)
+        fixed = read_among(results, [*leaves, *seeds], number)
         brought = leaves_beside([*fixed, *seeds], results)
         transposed = Checkpoint(
             Fragment.of([*brought, *fixed, *seeds], results, is_pin),
@@ -182,18 +175,6 @@ def _fixed(x: Residual | FlowInput) -> Value:
 
 def _literal(key: ValueKey) -> bool:
     return key.definition is not None and bool(key.definition[0].literal)
-
-
-def _read(results: Sequence[ValueKey], stop: Sequence[ValueKey], among: Any) -> list[ValueKey]:
-    """Return those values of ``among`` that the results read, in its order."""
-    ends = set(stop)
-
-    def definition_of(key: ValueKey) -> Definition | None:
-        return None if key in ends else key.definition
-
-    *_, leaves = postorder(results, definition_of)
-    read = set(leaves)
-    return [key for key in among if key in read]
 
 
 def checkpoint(body: Fragment, *operands: Handle, kept: Sequence[int] = ()) -> tuple[Handle, ...]:

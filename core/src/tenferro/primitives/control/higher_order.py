@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tenferro.computegraph import Fragment
+from tenferro.computegraph import Definition, Fragment, ValueKey, postorder
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import invalid
 from tenferro.primitives._errors import ShapeMismatchError
@@ -116,3 +116,20 @@ class HigherOrder(Mixed):
 def listed(avals: Sequence[Any]) -> str:
     """Return avals as a message names them."""
     return ", ".join(map(str, avals)) or "nothing"
+
+
+def read_among(
+    results: Sequence[ValueKey], stop: Sequence[ValueKey], among: Iterable[ValueKey]
+) -> list[ValueKey]:
+    """Return those values of ``among`` that the results read, in its order.
+
+    Nothing is looked at behind the values of ``stop``.
+    """
+    ends = set(stop)
+
+    def definition_of(key: ValueKey) -> Definition | None:
+        return None if key in ends else key.definition
+
+    *_, leaves = postorder(results, definition_of)
+    read = set(leaves)
+    return [key for key in among if key in read]
