@@ -1,21 +1,19 @@
 """Derivatives of QR, of the pseudoinverse and of what rests on them."""
 
+from functools import partial
+
 import numpy as np
 import pytest
+from random_numbers import drawn
 
 import tenferro as tn
 
 RANDOM = np.random.default_rng(11)
+numbers = partial(drawn, RANDOM)
 KINDS = ("real", "complex")
 SHAPES = {"square": (3, 3), "tall": (4, 3), "wide": (3, 4)}
 by_kind = pytest.mark.parametrize("kind", KINDS)
 by_shape = pytest.mark.parametrize("shape", SHAPES)
-
-
-def numbers(kind, *shape):
-    """Random numbers."""
-    re, im = RANDOM.normal(size=(2, *shape))
-    return re + 1j * im if kind == "complex" else re
 
 
 def sound(kind, m, n):

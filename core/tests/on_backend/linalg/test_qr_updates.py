@@ -1,17 +1,16 @@
 """QR decompositions that gain and lose rows and columns: factors of the new matrix, derivatives."""
 
+from functools import partial
+
 import numpy as np
 import pytest
+from random_numbers import drawn
 
 import tenferro as tn
 
 RNG = np.random.default_rng(31)
+numbers = partial(drawn, RNG)
 ours = tn.linalg
-
-
-def numbers(kind, *shape):
-    re, im = RNG.normal(size=(2, *shape))
-    return re + 1j * im if kind == "complex" else re
 
 
 def spliced(a, u, k, axis):

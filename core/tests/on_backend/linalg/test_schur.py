@@ -1,17 +1,16 @@
 """Schur forms: the definition, derivatives of what depends on no phase, refusals."""
 
+from functools import partial
+
 import numpy as np
 import pytest
+from random_numbers import drawn
 
 import tenferro as tn
 
 RNG = np.random.default_rng(41)
+numbers = partial(drawn, RNG)
 ours = tn.linalg
-
-
-def numbers(kind, *shape):
-    re, im = RNG.normal(size=(2, *shape))
-    return re + 1j * im if kind == "complex" else re
 
 
 def adjoint(x):

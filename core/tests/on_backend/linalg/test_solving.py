@@ -2,22 +2,20 @@
 second order; determinants of singular matrices; one factorization for everything.
 """
 
+from functools import partial
+
 import numpy as np
 import pytest
+from random_numbers import drawn
 
 import tenferro as tn
 from tenferro import linalg
 from tenferro.arrays.functions.linalg import lu_factors, triangular
 
 RANDOM = np.random.default_rng(3)
+numbers = partial(drawn, RANDOM)
 KINDS = ("real", "complex")
 by_kind = pytest.mark.parametrize("kind", KINDS)
-
-
-def numbers(kind, *shape):
-    """Random numbers."""
-    re, im = RANDOM.normal(size=(2, *shape))
-    return re + 1j * im if kind == "complex" else re
 
 
 def regular(kind, n=4, *lead):

@@ -2,24 +2,22 @@
 distinct, equal and zero, real and complex, of first and second order.
 """
 
+from functools import partial
+
 import numpy as np
 import pytest
+from random_numbers import drawn
 
 import tenferro as tn
 
 RANDOM = np.random.default_rng(7)
+numbers = partial(drawn, RANDOM)
 KINDS = ("real", "complex")
 SHAPES = {"square": (4, 4), "tall": (5, 4), "wide": (4, 6)}
 VALUES = {"distinct": (4, 3, 2, 1), "equal": (2, 2, 1, 0.5), "zero": (3, 2, 1, 0)}
 by_kind = pytest.mark.parametrize("kind", KINDS)
 by_shape = pytest.mark.parametrize("shape", SHAPES)
 by_values = pytest.mark.parametrize("values", VALUES)
-
-
-def numbers(kind, *shape):
-    """Random numbers."""
-    re, im = RANDOM.normal(size=(2, *shape))
-    return re + 1j * im if kind == "complex" else re
 
 
 def matrix(kind, shape, values):

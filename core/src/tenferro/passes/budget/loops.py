@@ -35,9 +35,9 @@ from tenferro.passes._loop_joins import MutableEquation, drop_unread
 from tenferro.passes._rewriter import needed
 from tenferro.passes.budget.profile import bytes_of
 from tenferro.primitives import Handle, concatenate, reshape
-from tenferro.primitives import slice as slice_of
 from tenferro.primitives._primitive import bind_all
 from tenferro.primitives.control import Scan
+from tenferro.primitives.control.unrolled import rows_between
 
 _MOST_LEVELS = 8
 _LEAST_STEPS = 3  # a loop that is shorter is not cut
@@ -291,7 +291,9 @@ class _Cut:
         node = self.group.graph.nodes[position]
         loop: Any = node.operation
         rows = [
-            self.rests[i] if i in self.rests else _rows(self.leaf(i), self._whole, loop.length)
+            self.rests[i]
+            if i in self.rests
+            else rows_between(self.leaf(i), self._whole, loop.length)
             for i in node.inputs[loop.rows :]
         ]
         consts = [self.leaf(i) for i in node.inputs[: loop.consts]]
@@ -359,7 +361,7 @@ class _Body:
                 cut = self.cut
                 x = cut.leaf(i)
                 shape = (cut.parts.segments, cut.parts.steps, *x.shape[1:])
-                self._rows[i] = self._input(reshape(_rows(x, 0, cut._whole), shape))
+                self._rows[i] = self._input(reshape(rows_between(x, 0, cut._whole), shape))
         return self._rows[i]
 
     def _input(self, stack: Handle) -> Handle:
@@ -389,11 +391,3 @@ def _with_all_carries(
     ys = {i: output for i, output in pairs if output >= loop.carried and i not in without}
     chosen = (*range(loop.carried), *ys.values())
     return loop.replaced(outputs=chosen, is_linear=()), list(ys)
-
-
-def _rows(x: Handle, start: int, stop: int) -> Handle:
-    """Return some rows of an array."""
-    if (start, stop) == (0, x.shape[0]):
-        return x
-    others: Any = [0] * (x.ndim - 1)
-    return slice_of(x, (start, *others), (stop, *x.shape[1:]))

@@ -1,4 +1,4 @@
-"""A loop as its steps, one behind the other: what runs where a backend has no loops.
+"""A loop as its steps, one behind the other, which is what runs where a backend has no loops.
 
 Read next: ``../../backend/lowering/decompose.py``.
 """
@@ -32,6 +32,14 @@ def steps_of(loop: Scan, xs: Sequence[Handle]) -> tuple[Handle, ...]:
             for i in loop.outputs
         ]
     )
+
+
+def rows_between(x: Handle, start: int, stop: int) -> Handle:
+    """Return the rows of an array from one position to another."""
+    if (start, stop) == (0, x.shape[0]):
+        return x
+    others = [0] * (x.ndim - 1)
+    return cut(x, (start, *others), (stop, *x.shape[1:]))
 
 
 def _row(x: Handle, k: int) -> Handle:

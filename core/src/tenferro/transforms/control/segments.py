@@ -15,10 +15,9 @@ from typing import Any
 
 from tenferro.computegraph import Fragment, new_leaf
 from tenferro.primitives import Handle, concatenate, reshape
-from tenferro.primitives import slice as slice_of
 from tenferro.primitives._primitive import bind_all
 from tenferro.primitives.control import Checkpoint, Scan
-from tenferro.primitives.control.unrolled import steps_of
+from tenferro.primitives.control.unrolled import rows_between, steps_of
 from tenferro.transforms.control.offload import Offload
 from tenferro.transforms.control.revolve import Revolve, split
 
@@ -83,7 +82,7 @@ def _revolved(
     done, found = 0, []
     for steps, own in split(loop.length, slots):
         start = loop.length - done - steps if loop.reverse else done
-        rows = [_rows(x, start, start + steps) for x in operands[loop.rows :]]
+        rows = [rows_between(x, start, start + steps) for x in operands[loop.rows :]]
         part = loop.replaced(length=steps)
         if done + steps == loop.length:
             results: Sequence[Handle] = bind_all(
@@ -123,14 +122,16 @@ def _by_parts(
     count, left = divmod(loop.length, size)
     whole = count * size
     first = left if loop.reverse else 0  # of the rows that belong to whole parts
-    split = [reshape(_rows(x, first, first + whole), (count, size, *x.shape[1:])) for x in rows]
+    split = [
+        reshape(rows_between(x, first, first + whole), (count, size, *x.shape[1:])) for x in rows
+    ]
     found = run(*consts, *carry, *split)
     last = list(found[: loop.carried])
     stacks = [reshape(y, (whole, *y.shape[2:])) for y in found[loop.carried :]]
     if end is None:
         return [*last, *stacks]
     start = 0 if loop.reverse else whole
-    rest = [_rows(x, start, start + left) for x in rows]
+    rest = [rows_between(x, start, start + left) for x in rows]
     ends = bind_all(end, *consts, *last, *rest)
     pairs = zip(stacks, ends[loop.carried :], strict=True)
     joined = [concatenate((b, a) if loop.reverse else (a, b), 0) for a, b in pairs]
@@ -152,11 +153,3 @@ def _closed(part: Scan, run: Callable[..., Sequence[Handle]]) -> Fragment:
     inputs = [Handle(new_leaf(f"x{i}", part.input_aval(i))) for i in range(count)]
     outputs = run(part, inputs)
     return Fragment.of([x.key for x in inputs], [y.key for y in outputs])
-
-
-def _rows(x: Handle, start: int, stop: int) -> Handle:
-    """Return some rows of an array."""
-    if (start, stop) == (0, x.shape[0]):
-        return x
-    others: Any = [0] * (x.ndim - 1)
-    return slice_of(x, (start, *others), (stop, *x.shape[1:]))
