@@ -11,6 +11,7 @@ from region_programs import regions, run
 from tenferro import primitives as tp
 from tenferro_numpy import backend as numpy_backend
 from tenferro_numpy.kernels import region as region_kernel
+from tenferro_numpy.machine import tile_size
 
 
 def test_a_value_and_its_gradient_are_one_region(backend, program):
@@ -235,14 +236,19 @@ def test_small_arrays_are_left_alone(backend, program):
     assert len(run(backend, made, [x], tile=32)[0]) == 1
 
 
-@pytest.mark.parametrize("kept, most", [(True, 2 << 12), (False, 1 << 13)], ids=["kept", "new"])
-def test_lines_over_two_tiles_are_left_alone(backend, program, monkeypatch, kept, most):
-    """A tile of the size that the machine asks for; 64 KiB where freed arrays go to the system."""
-    monkeypatch.setattr(numpy_backend, "largest_tile", lambda: (1 << 12) if kept else (1 << 20))
+@pytest.mark.parametrize("kept, most", [(True, 6 << 12), (False, 1 << 13)], ids=["kept", "new"])
+def test_lines_that_stay_in_half_of_the_cache_are_left_alone(
+    backend, program, monkeypatch, kept, most
+):
+    """Two arrays of six tiles in half of 24; 64 KiB each where freed arrays go to the system."""
+    tile = (1 << 12) if kept else (1 << 20)
+    monkeypatch.setattr(numpy_backend, "largest_tile", lambda: tile)
+    monkeypatch.setattr(tile_size, "largest_tile", lambda: tile)
+    monkeypatch.setattr(tile_size, "cache_of_core", lambda: 24 * 8 * tile)
     monkeypatch.setattr(region_kernel, "are_freed_arrays_kept", lambda: kept)
     for size in (most, most + 1):
         x = np.linspace(0, 1, size)
-        found, _ = run(backend, program(lambda x: tp.sin(tp.exp(x)), x), [x])
+        found, _ = run(backend, program(lambda x: (tp.exp(x), tp.sin(tp.exp(x))), x), [x])
         assert len(found) == (size > most)
 
 

@@ -24,7 +24,7 @@ from tenferro.primitives import Aval, DType
 from tenferro_numpy.executable import NumpyExecutable
 from tenferro_numpy.ir.kept import made_again
 from tenferro_numpy.machine.caches import cache_of_core, processor_features, thread_count
-from tenferro_numpy.machine.tile_size import Tiling, largest_tile
+from tenferro_numpy.machine.tile_size import Tiling, largest_tile, tiles_of_lines
 from tenferro_numpy.plan_options import PlanOptions
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 __all__ = ["NumpyBackend", "library_versions"]
 
 _EXECUTORS = ("auto", "source", "interpret")
-_TILES_OF_LINES = 2  # an operation reads two arrays and writes one: they stay in the cache
 _KEPT_PLANS = 512
 _LONGEST_KEPT = 4096  # instructions of a program whose plan is kept for others
 _DTYPES_WITHOUT_OVERFLOW = frozenset(
@@ -96,7 +95,7 @@ def _tiling(elements: object, threads: object) -> Tiling | None:
         return None
     count = thread_count() if threads is None else int(str(threads))
     if elements is None:
-        return Tiling(largest_tile(), count, tiles_of_lines=_TILES_OF_LINES)
+        return Tiling(largest_tile(), count, tiles_of_lines=tiles_of_lines())
     return Tiling(int(str(elements)), count)
 
 

@@ -112,7 +112,8 @@ class Region:
         made = [dtype.itemsize for dtype in (*self.arrays, *self.scratch)]
         size, work = prod(self.shape), len(self.calls) + len(self.folds)
         fits = size * max(made, default=0) <= self._largest_outside()
-        fits = fits and size * sum(made) <= self.tiling.cache and size * work < _WORK_OF_TWO_THREADS
+        fits = fits and size * sum(made) <= self.tiling.bytes_of_lines
+        fits = fits and size * work < _WORK_OF_TWO_THREADS
         return fits and not self.moves
 
     def _largest_outside(self) -> int:

@@ -23,6 +23,7 @@ __all__ = [
     "smallest_region",
     "tile_for_buffers",
     "tiled_axis",
+    "tiles_of_lines",
 ]  # fmt: skip
 
 SHRINKS = 2  # times that a tile may be halved for a region of many buffers
@@ -40,8 +41,8 @@ _T = TypeVar("_T")
 class Tiling(NamedTuple):
     """Elements per tile, and number of threads that share the work.
 
-    Lines of arrays of at most ``tiles_of_lines`` tiles run one by one, if nothing else speaks for
-    a region.
+    Lines run one by one if nothing else speaks for a region, none of their arrays is larger than
+    ``tiles_of_lines`` tiles, and all together are no larger than ``bytes_of_lines``.
 
     If ``poisoned``, every buffer is filled with bytes 0xFF, which are nan or -1, before it is
     written: a read of an unwritten place then shows in the results.
@@ -61,6 +62,20 @@ class Tiling(NamedTuple):
     def cache(self) -> int:
         """Bytes of all tiles that are in use together."""
         return _TILES_PER_CACHE * self.bytes
+
+    @property
+    def bytes_of_lines(self) -> int:
+        """Bytes of all arrays that lines may make one by one."""
+        return max(_TILES_PER_CACHE, self.tiles_of_lines) * self.bytes
+
+
+def tiles_of_lines() -> int:
+    """Return the number of tiles in half of a core's cache, and no fewer than are in use together.
+
+    Arrays that stay in the third level pass through its operations as fast as tiles, without a call
+    for each tile.
+    """
+    return max(cache_of_core() // 2 // (8 * largest_tile()), _TILES_PER_CACHE)
 
 
 def smallest_region(tiling: Tiling) -> int:
