@@ -340,6 +340,16 @@ def test_at_does_not_cut_off_a_number(name, value):
         getattr(np, name).at(tn.asarray([5, 7]), [0, 0], value)
 
 
+@pytest.mark.parametrize("name", ["add", "maximum", "hypot", "logical_and", "subtract"])
+def test_a_mask_does_not_add_axes(name):
+    """NumPy refuses it, too: the axes to reduce are those of the array."""
+    x, where = np.array([1.0, 2.0, 3.0]), np.ones((2, 3), bool)
+    reduction = getattr(np, name).reduce
+    assert attempt(lambda: reduction(x, axis=-1, initial=0, where=where))
+    with pytest.raises(tn.ShapeMismatchError):
+        reduction(tn.asarray(x), axis=-1, initial=0, where=where)
+
+
 MASKED = {
     "sum": lambda x, where: np.sum(x, where=where),
     "mean": lambda x, where: np.mean(x, where=where),

@@ -121,7 +121,7 @@ def _reduce_in_any_order(
         neutral = _WORST[name]  # `initial` would share in a tie of elements
     if where is not True:
         filler = cast(as_array(_required(neutral, name)), x.dtype)
-        x = FUNCTIONS["where"](mask_of(where, f"{name}.reduce"), x, filler)
+        x = FUNCTIONS["where"](_mask(where, x, name), x, filler)
     count = prod(x.shape[a] for a in axes)
     if not count:
         result = _of_nothing(x, axes, _required(neutral, name))
@@ -134,6 +134,10 @@ def _reduce_in_any_order(
         signed = count == 1 and name in ("hypot", "gcd")  # their result is never negative
         result = function(front[0], 0) if signed else _fold_in_pairs(function, front)
     return function(initial, result) if starts else result
+
+
+def _mask(where: Any, x: Array, name: str) -> Array:
+    return FUNCTIONS["broadcast_to"](mask_of(where, f"{name}.reduce"), x.shape)  # type: ignore[no-any-return]
 
 
 def _required(neutral: Any, name: str) -> Any:
@@ -162,8 +166,7 @@ def _reduce_in_order(
         _required(initial, name)
     masks = None
     if where is not True:
-        mask = mask_of(where, f"{name}.reduce")
-        masks = _in_front(stretch(mask, x.shape), axes, count)
+        masks = _in_front(_mask(where, x, name), axes, count)
     first = _of_nothing(x, axes, initial) if starts else None
     return _partial(name, function, _in_front(x, axes, count), first, masks)[-1]
 
