@@ -18,6 +18,7 @@ optimize = pytest.importorskip("scipy.optimize")
 sparse = pytest.importorskip("scipy.sparse")
 sparse_linalg = pytest.importorskip("scipy.sparse.linalg")
 special = pytest.importorskip("scipy.special")
+stats = pytest.importorskip("scipy.stats")
 
 
 def refusal(transform, function):
@@ -64,6 +65,11 @@ def assign_to_numpy(x):
         (lambda x: integrate.trapezoid([x, x]), "scipy.integrate.trapezoid", "tenferro.integrate"),
         (lambda x: integrate.quad(lambda t: t * x, 0, 1)[0], "scipy.integrate.quad", "custom_vjp"),
         (lambda x: optimize.root(lambda t: t - x, 1.0).x, "scipy.optimize.root", "custom_root("),
+        (lambda x: optimize.least_squares(lambda t: t - x, 1.0).x, "scipy.optimize.least_squares",
+         "custom_root("),
+        (lambda x: optimize.differential_evolution(lambda t: t[0] * x, [(0, 1)]).x,
+         "scipy.optimize.differential_evolution", "custom_root("),
+        (lambda x: stats.skew([x, x]), "scipy.stats.skew", "tenferro.stats"),
         (lambda x: sparse_linalg.spsolve(sparse.csc_array([[1.0]]), x),
          "scipy.sparse.linalg.spsolve", "`tenferro.linalg.spsolve(S, b)`"),
         (lambda x: special.gammaln([x]), "scipy.special.gammaln", "(np.stack([x, y]))`"),

@@ -17,7 +17,10 @@ from tenferro._runtime.records import NamedTuple
 
 _OURS = "tenferro"
 _LIBRARIES = ("numpy", "scipy", "math", "cmath")
-_BEHIND = {"wrapper": "f", "__ua_function__": "method"}  # variables that hold what was called
+_WRAPPERS = frozenset(  # functions that decorators of SciPy return
+    ("wrapper", "inner", "inner_f", "wrapped", "axis_nan_policy_wrapper", "__ua_function__")
+)
+_WRAPPED = ("f", "fun", "func", "hypotest_fun_in", "method")  # their variables: what was called
 _PARTS = {
     "numpy": ("numpy", "numpy.linalg", "numpy.fft", "numpy.random", "numpy.testing"),
     "math": ("math",),
@@ -72,7 +75,7 @@ def _module(frame: FrameType) -> str:
 
 def _of_frame(frame: FrameType) -> str:
     """Return the public name of the NumPy or SciPy function that a frame runs."""
-    behind: Any = frame.f_locals.get(_BEHIND.get(frame.f_code.co_name, ""))
+    behind: Any = _wrapped(frame)
     if behind is not None:
         return public_name(behind.__module__, behind.__name__)
     qualified: str = frame.f_code.co_qualname.replace(".<locals>", "")
@@ -86,6 +89,14 @@ def _of_frame(frame: FrameType) -> str:
             return f"scipy.stats.{cls.__name__.removesuffix('_gen')}.{name}"
         return public_name(cls.__module__, cls.__name__)
     return public_name(_module(frame), owner)
+
+
+def _wrapped(frame: FrameType) -> Any:
+    """Return the function that the wrapper of a decorator calls; None for any other frame."""
+    if frame.f_code.co_name not in _WRAPPERS:
+        return None
+    found = (frame.f_locals.get(name) for name in _WRAPPED)
+    return next((f for f in found if hasattr(f, "__module__") and hasattr(f, "__name__")), None)
 
 
 def public_name(module: str, name: str) -> str:
