@@ -31,7 +31,7 @@ from tenferro.primitives.arithmetic import (
     Sub,
 )
 
-__all__ = ["cube_root", "integer_power", "register", "truncating_division"]
+__all__ = ["cube_root", "integer_power", "power", "register", "truncating_division"]
 
 _LONGEST_FLOAT_PRODUCT = 4  # exponents: each product adds a rounding
 _LONGEST_COMPLEX_PRODUCT = 16
@@ -50,7 +50,7 @@ def register(lowerings: Lowerings, xp: Any) -> None:
             (Sign, xp.sign),
             (Maximum, xp.maximum),
             (Minimum, xp.minimum),
-            (Pow, xp.pow),
+            (Pow, lambda x, y: power(xp, x, y)),
             (Square, lambda x: xp.multiply(x, x)),
             (Sqrt, xp.sqrt),
             (Cbrt, lambda x: cube_root(xp, x)),
@@ -76,6 +76,16 @@ def truncating_division(xp: Any, x: Any, y: Any) -> Any:
     inexact = xp.multiply(quotient, y) != x
     opposite = xp.not_equal(x < 0, y < 0)
     return xp.add(quotient, xp.astype(xp.logical_and(inexact, opposite), x.dtype))
+
+
+def power(xp: Any, x: Any, y: Any) -> Any:
+    """x**y; a complex power of 0 is that of NumPy, where the standard leaves it to the library."""
+    found = xp.pow(x, y)
+    if not is_complex(xp, x):
+        return found
+    vanishes = xp.logical_and(x == 0, xp.real(y) > 0)
+    found = xp.where(vanishes, xp.zeros_like(found), found)
+    return xp.where(y == 0, xp.ones_like(found), found)
 
 
 def integer_power(xp: Any, x: Any, exponent: int) -> Any:
