@@ -23,12 +23,14 @@ from tenferro.primitives.structural import BroadcastInDim, Reshape, Slice, Trans
 
 #: what a value in a body depends on: consts alone, rows as well, or something that stays
 ONCE, EACH, STEP = range(3)
-_FEW_BYTES = 1 << 15  # of a value in one step, up to which calls cost more than memory
-FEW_BYTES_OF_ALL = 1 << 17  # where nothing stays in the loop, so that no rows are moved
-_MOST_BYTES = 1 << 25  # of all values that leave with a product, in all steps
-_SOME_BYTES = 1 << 24  # of all that leave without: from there on memory costs what calls did
-_MOST_BYTES_AT_ONCE = 1 << 26  # of all values of an unrolled loop without carries
-_MOST_BYTES_BY_ROWS = 1 << 28  # where all steps read the rows of one array, and blocks of them do
+_MAX_BYTES_IN_A_STEP = 1 << 15  # of a value, up to which calls cost more than memory
+MAX_BYTES_WITHOUT_A_LOOP = 1 << 17  # of a value, where nothing stays in the loop: no rows are moved
+# Of all values that leave the loop, in all steps. Without a product, memory costs what calls did.
+_MAX_BYTES_WITH_A_PRODUCT = 1 << 25
+_MAX_BYTES_WITHOUT_A_PRODUCT = 1 << 24
+# Of all values of an unrolled loop without carries; more where the steps read rows of one array.
+_MAX_BYTES_AT_ONCE = 1 << 26
+_MAX_BYTES_BY_ROWS = 1 << 28
 _CALLS = frozenset({"std::host_callback", "std::debug_callback"})
 _AGAIN = frozenset({BroadcastInDim, Reshape, Transpose})  # that cost nothing behind the loop
 
@@ -43,12 +45,12 @@ class Accumulator(NamedTuple):
 class Parts:
     """The parts of a loop: ``core`` holds the places of equations that stay.
 
-    What takes more than ``few_bytes`` in one step is large.
+    What takes more than ``max_bytes`` in one step is large.
     """
 
-    def __init__(self, loop: Scan, few_bytes: int = _FEW_BYTES) -> None:
+    def __init__(self, loop: Scan, max_bytes: int = _MAX_BYTES_IN_A_STEP) -> None:
         self.loop = loop
-        self._few_bytes = few_bytes
+        self._max_bytes = max_bytes
         self.graph: MaterializedGraph = loop.body.flat
         self.maker: dict[int, int] = {
             slot: place for place, node in enumerate(self.graph.nodes) for slot in node.outputs
@@ -74,7 +76,7 @@ class Parts:
     def has_size_between(self) -> bool:
         """Return True if a value is large for a loop in which something stays, but not for all."""
         sizes = [self._bytes(slot) for slot in range(len(self.graph.avals))]
-        return any([_FEW_BYTES < size <= FEW_BYTES_OF_ALL for size in sizes])
+        return any([_MAX_BYTES_IN_A_STEP < size <= MAX_BYTES_WITHOUT_A_LOOP for size in sizes])
 
     @property
     def is_whole(self) -> bool:
@@ -94,7 +96,9 @@ class Parts:
         has_product = any([_is_product(node) for node in gone])
         if not has_product and (by_products or all([_is_move(node) for node in gone])):
             return False
-        return self._size(gone) <= (_MOST_BYTES if has_product else _SOME_BYTES)
+        return self._size(gone) <= (
+            _MAX_BYTES_WITH_A_PRODUCT if has_product else _MAX_BYTES_WITHOUT_A_PRODUCT
+        )
 
     def fits_at_once(self, shared: int) -> bool:
         """Return True if no step reads another one, and the values of all steps fit into memory.
@@ -106,7 +110,7 @@ class Parts:
         made = [slot for node in self.graph.nodes for slot in node.outputs]
         is_by_rows = max(map(self._bytes, made), default=0) <= shared
         return self._size(self.graph.nodes) <= (
-            _MOST_BYTES_BY_ROWS if is_by_rows else _MOST_BYTES_AT_ONCE
+            _MAX_BYTES_BY_ROWS if is_by_rows else _MAX_BYTES_AT_ONCE
         )
 
     def _size(self, gone: Sequence[MaterializedNode]) -> int:
@@ -300,7 +304,7 @@ class Parts:
 
     def is_small(self, slot: int) -> bool:
         """Return True if a value may leave the loop, where it has a row for each step."""
-        return self._bytes(slot) <= self._few_bytes
+        return self._bytes(slot) <= self._max_bytes
 
     def _bytes(self, slot: int) -> int:
         aval: Any = self.graph.avals[slot]
@@ -310,7 +314,7 @@ class Parts:
 
 def parts_of(loop: Scan) -> Parts:
     """Return the parts of a loop; larger values leave it if nothing stays."""
-    found = Parts(loop, FEW_BYTES_OF_ALL)
+    found = Parts(loop, MAX_BYTES_WITHOUT_A_LOOP)
     return Parts(loop) if found.has_size_between and not found.is_whole else found
 
 

@@ -23,7 +23,7 @@ from tenferro.computegraph import (
 )
 from tenferro.passes.fission.bounds import Interval, intervals, products_of_primals
 from tenferro.passes.fission.chains import Known, with_short_chains
-from tenferro.passes.fission.parts import EACH, FEW_BYTES_OF_ALL, STEP, Parts, parts_of
+from tenferro.passes.fission.parts import EACH, MAX_BYTES_WITHOUT_A_LOOP, STEP, Parts, parts_of
 from tenferro.passes.fission.smaller import SmallerLoop
 from tenferro.primitives import Handle, reduce_sum
 from tenferro.primitives._primitive import TensorPrimitive, in_front
@@ -112,7 +112,7 @@ def at_once(loop: Scan, operands: Sequence[ValueKey]) -> Sequence[ValueKey] | No
     and backends run blocks of these.
     """
     shared = _largest_shared(operands[: loop.consts])
-    parts = Parts(loop, max(shared, FEW_BYTES_OF_ALL))
+    parts = Parts(loop, max(shared, MAX_BYTES_WITHOUT_A_LOOP))
     return _Split(parts, operands).results() if parts.fits_at_once(shared) else None
 
 

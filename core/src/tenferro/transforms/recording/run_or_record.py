@@ -3,8 +3,8 @@
 A transform that is not nested finds its finished program by the structure of the recorded primal,
 so a second call costs recording and running only. The cache holds programs, never operands.
 Inside another transform, or where a value is only traced, the derivative is emitted as a graph.
-So it is where a rule of the user closes over a value of an outer transform, which the recorded
-primal does not show: such a derivative depends on that value and is not kept.
+The same is done where a rule of the user closes over a value of an outer transform: the recorded
+primal does not show that value, so the derivative depends on it and is not kept.
 """
 
 from __future__ import annotations
