@@ -38,6 +38,7 @@ DEFINITE, HERMITIAN = Operand("*b n n", "definite"), Operand("*b n n", "hermitia
 SMALL, NEAR = Operand("*b n n", "small"), Operand("*b n n", "near one")
 RIGHT, VECTOR, OTHER = Operand("*b n k"), Operand("n"), Operand("m")
 LOWER = Operand("*b n n", "lower")
+COSTS = Operand("n n", "definite"), Operand("k k", "definite")
 PLACES = (0, 1, 2, 1), (0, 1, 2, 0)  # rows and columns of the entries of a sparse matrix
 
 
@@ -55,6 +56,39 @@ def row(name, *operands, use=None, theirs=None, dtypes=COMPLEX, keywords=None, *
         dtypes,
         **rest,
     )
+
+
+def of_pairs(xp, matrix, q):
+    """The solution of a linear system for all entries of a matrix."""
+    return xp.linalg.solve(matrix, q.reshape(-1)).reshape(q.shape)
+
+
+def continuous_are(la, xp, a, b, q, r):
+    """By the eigenvectors of the Hamiltonian matrix whose eigenvalues have a negative real part."""
+    g, q = b @ xp.linalg.solve(of_hermitian(xp, r), h(xp, b)), of_hermitian(xp, q)
+    matrix = xp.concatenate([xp.concatenate([a, -g], 1), xp.concatenate([-q, -h(xp, a)], 1)])
+    return of_eigenvectors(la, xp, matrix, xp.real, len(a))
+
+
+def discrete_are(la, xp, a, b, q, r):
+    """By the eigenvectors of the symplectic matrix whose eigenvalues are below 1 in modulus."""
+    g, q = b @ xp.linalg.solve(of_hermitian(xp, r), h(xp, b)), of_hermitian(xp, q)
+    dual = xp.linalg.inv(h(xp, a))
+    upper, lower = [a + g @ dual @ q, -g @ dual], [-dual @ q, dual]
+    matrix = xp.concatenate([xp.concatenate(upper, 1), xp.concatenate(lower, 1)])
+    return of_eigenvectors(la, xp, matrix, xp.abs, len(a))
+
+
+def of_eigenvectors(la, xp, matrix, key, count):
+    """x with [1, x]ᵀ in the space of the eigenvectors whose values have the least keys."""
+    w, v = la.eig(matrix)
+    v = v[:, xp.argsort(key(w))[:count]]
+    x = v[count:] @ xp.linalg.inv(v[:count])
+    return x if xp.iscomplexobj(matrix) else xp.real(x)
+
+
+def of_hermitian(xp, x):
+    return (x + h(xp, x)) / 2
 
 
 def h(xp, x):
@@ -267,6 +301,14 @@ SOLVING = [
         theirs=lambda la, xp, a, b, q: la.solve(
             xp.kron(a, xp.eye(len(b))) + xp.kron(xp.eye(len(a)), b.T), q.reshape(-1)
         ).reshape(q.shape)),
+    row("solve_continuous_lyapunov", ONE, Operand("n n"),
+        theirs=lambda la, xp, a, q: of_pairs(
+            xp, xp.kron(a, xp.eye(len(a))) + xp.kron(xp.eye(len(a)), xp.conj(a)), q)),
+    row("solve_discrete_lyapunov", ONE, Operand("n n"),
+        theirs=lambda la, xp, a, q: of_pairs(
+            xp, xp.eye(a.size) - xp.kron(a, xp.conj(a)), q)),
+    row("solve_continuous_are", Operand("n n"), Operand("n k"), *COSTS, theirs=continuous_are),
+    row("solve_discrete_are", ONE, Operand("n k"), *COSTS, theirs=discrete_are),
     row("solveh_banded", Operand("2 n", low=1, high=1.5), Operand("n k"),
         use=lambda la, xp, ab, b: la.solveh_banded(ab * np.array([[0.3], [1.0]]), b),
         theirs=lambda la, xp, ab, b: xp.linalg.solve(of_hermitian_band(xp, ab), b)),

@@ -10,6 +10,10 @@ from __future__ import annotations
 
 from tenferro.arrays.evaluation.results import publish_kinds as _publish_kinds
 from tenferro.arrays.functions.linalg.lu_factors import lu, lu_factor, lu_solve
+from tenferro.arrays.functions.linalg.lyapunov import (
+    solve_continuous_lyapunov,
+    solve_discrete_lyapunov,
+)
 from tenferro.arrays.functions.linalg.matrix_functions import (
     coshm,
     cosm,
@@ -57,6 +61,7 @@ from tenferro.transforms.matrix_functions.banded_cholesky import (
 )
 from tenferro.transforms.matrix_functions.low_rank import low_rank, low_rank_factors
 from tenferro.transforms.matrix_functions.polar import orthogonal_procrustes, polar
+from tenferro.transforms.matrix_functions.riccati import solve_continuous_are, solve_discrete_are
 from tenferro.transforms.matrix_functions.spectral import spectral_function
 
 # fmt: off
@@ -91,10 +96,11 @@ __all__ = [
     "low_rank_factors", "lstsq", "lu", "lu_factor", "lu_solve", "matmul", "matrix_norm",
     "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "null_space", "orth",
     "orthogonal_procrustes", "outer", "pfaffian", "pinv", "polar", "qr", "qr_delete", "qr_insert",
-    "qr_update", "schur", "sinhm", "sinm", "slogdet", "solve", "solve_banded", "solve_sylvester",
-    "solve_triangular", "solveh_banded", "sparse_array", "spectral_function", "spsolve", "sqrtm",
-    "svd", "svdvals", "tanhm", "tanm", "tensordot", "tensorinv", "tensorsolve", "toeplitz", "trace",
-    "vecdot", "vector_norm",
+    "qr_update", "schur", "sinhm", "sinm", "slogdet", "solve", "solve_banded",
+    "solve_continuous_are", "solve_continuous_lyapunov", "solve_discrete_are",
+    "solve_discrete_lyapunov", "solve_sylvester", "solve_triangular", "solveh_banded",
+    "sparse_array", "spectral_function", "spsolve", "sqrtm", "svd", "svdvals", "tanhm", "tanm",
+    "tensordot", "tensorinv", "tensorsolve", "toeplitz", "trace", "vecdot", "vector_norm",
 ]
 # end generated
 # fmt: on

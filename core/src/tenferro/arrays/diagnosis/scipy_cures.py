@@ -30,14 +30,6 @@ _NAMES = {
         "write `tenferro.ndimage.map_coordinates(values, places, order=1)`, with places in steps "
         "of the grid"
     ),
-    "linalg.solve_continuous_are": _OF_EQUATION,
-    "linalg.solve_continuous_lyapunov": (
-        "write `tenferro.linalg.solve_sylvester(A, A.conj().T, Q)`"
-    ),
-    "linalg.solve_discrete_are": _OF_EQUATION,
-    "linalg.solve_discrete_lyapunov": (
-        "write `np.linalg.solve(np.eye(n * n) - np.kron(A, A.conj()), Q.ravel()).reshape(n, n)`"
-    ),
     "ndimage.convolve": _CONVOLVED,
     "signal.convolve2d": "write `tenferro.signal.convolve`, which takes arrays of any rank",
     "signal.correlate2d": "write `tenferro.signal.correlate`, which takes arrays of any rank",
