@@ -83,6 +83,14 @@ def test_a_file_that_is_written_later_is_found(folder):
     assert imported("tenferro_found.late").VALUE == 2
 
 
+def test_a_file_that_was_deleted_is_not_found(folder):
+    assert imported().VALUE == 1
+    (folder / "value.py").unlink()
+    importlib.invalidate_caches()
+    with pytest.raises(ModuleNotFoundError):
+        imported()
+
+
 @pytest.mark.parametrize("text", ["VALUE = 234\n", "VALUE = 2\n"], ids=["size", "time"])
 def test_an_edited_source_is_compiled_anew(folder, text):
     """age or size of the source ≠ those in the bytecode  ⇒  the source counts"""
