@@ -308,7 +308,7 @@ def test_a_rule_that_calls_a_transform_passes_its_flow_on():
 
 
 def test_a_rule_may_push_its_own_tangents_through_a_transform():
-    """Several passes are open at once: what is emitted belongs to each of them."""
+    """Several sweeps are open at once: what is emitted belongs to each of them."""
 
     def jvp(self, rule, primals, outputs, tangents):
         inner = square(primals[0])
@@ -361,7 +361,7 @@ CLOSURES = {
 @pytest.mark.parametrize("name", CLOSURES)
 @pytest.mark.parametrize("transform", ["jvp", "vjp"])
 def test_a_rule_may_close_over_its_tangent_inside_a_transform(transform, name):
-    """The flow of the outer pass comes into the inner sweep by key, and is recorded in both."""
+    """The flow of the outer sweep comes into the inner sweep by key, and is recorded in both."""
     slope, value = CLOSURES[name]
     x = var("x")
     assert getattr(GraphForm, transform)([own_jvp(slope)(x)], [x], {x: 3}, [1]) == [value]

@@ -2,7 +2,7 @@
 
 Keys are global, so emitting is deriving a key; nothing is collected by hand. The role of a new
 node is inferred from the flow of the handles that come in: an active input makes it linear, in
-every pass that is open on it; otherwise it is an ordinary value, a residual, which merges with the
+every sweep that is open on it; otherwise it is an ordinary value, a residual, which merges with the
 primal. Identities such as x·1 are simplified here, so that a later transform never sees them.
 Read next: ``_apply_rules.py``.
 """
@@ -73,7 +73,7 @@ def _linear_node(
         key = derive_one(operation, keys, role)
         _note_node(flow, key, masks)
         return key
-    sweep = flow[0]  # one open pass, which is nearly always
+    sweep = flow[0]  # one open sweep, which is nearly always
     mask = tuple([True if value.flow else False for value in values])
     key = derive_one(operation, keys, linear_role(operation, mask, values, sweep))
     if key.source is None:
@@ -112,7 +112,7 @@ def canonical_order(values: Sequence[Value]) -> Sequence[Value]:
 def _role_in(
     flow: Flow, operation: Operation, values: Sequence[Value]
 ) -> tuple[OperationRole, list[Mask]]:
-    """Return the role of a linear node, which the oldest open pass decides, and its masks."""
+    """Return the role of a linear node, which the oldest open sweep decides, and its masks."""
     masks = [tuple([sweep in value.flow for value in values]) for sweep in flow]
     pairs = zip(masks, flow, strict=True)
     roles = [linear_role(operation, mask, values, sweep) for mask, sweep in pairs]
@@ -120,7 +120,7 @@ def _role_in(
 
 
 def _note_node(flow: Flow, key: ValueKey, masks: Sequence[Mask]) -> None:
-    """Record a linear node, by its first output, in every open pass."""
+    """Record a linear node, by its first output, in every open sweep."""
     if key.source is None:
         key.source = flow[-1].source
     for sweep, mask in zip(flow, masks, strict=True):
@@ -139,7 +139,7 @@ _open = _Open()
 
 @contextmanager
 def sweeping(sweep: Sweep, context: ADContext | None) -> Iterator[RuleBuilder]:
-    """Open a pass and yield the builder for its rules.
+    """Open a sweep and yield the builder for its rules.
 
     A rule may itself run a transform. What that transform finds by key may be flow of the sweeps
     that are open around it.
@@ -205,11 +205,11 @@ class RuleBuilder:
         return self.space.zeros(aval)
 
     def reader(self) -> Callable[[ValueKey], Value]:
-        """``value``, or what does the same for less where no other pass is open."""
+        """``value``, or what does the same for less where no other sweep is open."""
         return self.value if self.enclosing else self.space.value
 
     def value(self, key: ValueKey) -> Value:
-        """Return a value that is fixed in this pass."""
+        """Return a value that is fixed in this sweep."""
         if not self.enclosing:
             return self.space.value(key)
         flow = tuple(

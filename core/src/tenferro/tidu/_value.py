@@ -142,7 +142,7 @@ class Value:
 
 
 def is_kept(values: Sequence[Value]) -> bool:
-    """Return True if one of the values is active in a pass whose nodes are kept."""
+    """Return True if one of the values is active in a sweep whose nodes are kept."""
     return any([sweep.kept for value in values for sweep in value.flow])
 
 

@@ -73,6 +73,16 @@ class BodyError(TenferroError, TypeError):
     """
 
 
+def refused_body(
+    name: str, fact: str, got: str, need: str, *, leaf: str = "", hint: str = ""
+) -> BodyError:
+    """Make the error of a loop or branch, called ``name``, at the user's line."""
+    text = f"{name}: {fact}\n  got        {got}\n  need       {need}"
+    if hint:
+        text += f"\n  hint       {hint}"
+    return at_user_line(BodyError(text, got=got, need=need, leaf=leaf))
+
+
 class GraphTooLargeError(TenferroError, ValueError):
     """Report a graph that is too large to be drawn whole. Fields: ``count``, ``limit``."""
 

@@ -11,10 +11,9 @@ from operator import index
 from typing import Any
 
 from tenferro.arrays import Array, as_array
-from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.structural import concatenate, stack
 from tenferro.transforms.control.body import delivered, given_arrays
-from tenferro.transforms.errors import BodyError, check_function
+from tenferro.transforms.errors import check_function, refused_body
 from tenferro.transforms.recording import tree as _tree
 
 __all__ = ["associative_scan"]
@@ -60,7 +59,7 @@ def associative_scan(
     sizes = {x.shape[0] for x in rows}
     if len(sizes) > 1:
         got = ", ".join(f"{path} {x.shape[0]}" for path, x in zip(paths, rows, strict=True))
-        raise _refused("numbers of elements differ", got, "one number")
+        raise refused_body("associative_scan", "numbers of elements differ", got, "one number")
 
     def combine(xs: Sequence[Any], ys: Sequence[Any]) -> list[Any]:
         found, found_spec = _tree.flatten(fn(_tree.unflatten(spec, xs), _tree.unflatten(spec, ys)))
@@ -69,7 +68,9 @@ def associative_scan(
         ]:
             got = ", ".join(str(getattr(y, "aval", type(y).__name__)) for y in found)
             need = ", ".join(str(x.aval) for x in xs)
-            raise _refused("the function returns something else than elements", got, need)
+            raise refused_body(
+                "associative_scan", "the function returns something else than elements", got, need
+            )
         return found
 
     if reverse:
@@ -113,7 +114,7 @@ def _interleaved(even: Any, odd: Any, size: int) -> Any:
 def _in_front(x: Array, axis: int, path: str) -> Any:
     if not -x.ndim <= index(axis) < x.ndim:
         need = f"-{x.ndim} <= axis < {x.ndim}" if x.ndim else "rank 1 or more"
-        raise _refused(f"{path} has no axis {axis}", str(x.aval), need)
+        raise refused_body("associative_scan", f"{path} has no axis {axis}", str(x.aval), need)
     order = [axis % x.ndim, *[i for i in range(x.ndim) if i != axis % x.ndim]]
     return x.transpose(order)
 
@@ -122,8 +123,3 @@ def _back(x: Any, axis: int) -> Any:
     order = list(range(1, x.ndim))
     order.insert(axis % x.ndim, 0)
     return x.transpose(order)
-
-
-def _refused(fact: str, got: str, need: str) -> BodyError:
-    text = f"associative_scan: {fact}\n  got        {got}\n  need       {need}"
-    return at_user_line(BodyError(text, got=got, need=need, leaf=""))

@@ -35,7 +35,7 @@ from tenferro.primitives._aval import Aval
 from tenferro.primitives._source import caller
 from tenferro.primitives.reduction import reduce_or
 from tenferro.tidu import Trace, flow_of, in_rule, is_pin, pinned_leaf
-from tenferro.transforms.errors import BodyError
+from tenferro.transforms.errors import BodyError, refused_body
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.arguments import Name, has_dtype, make_known, own_handle
 from tenferro.transforms.recording.effects import collecting
@@ -130,15 +130,12 @@ def record_body(
     finally:
         trace.open = False
     if effects and not has_effects:
-        raise at_user_line(
-            BodyError(
-                f"{name}: the body has an effect, such as `debug.print`\n"
-                "  need       a body without effects\n"
-                "  hint       `with tn.debug.unrolled():` runs Python's loop, in which they work",
-                got="an effect",
-                need="none",
-                leaf="",
-            )
+        raise refused_body(
+            name,
+            "the body has an effect, such as `debug.print`",
+            "an effect",
+            "a body without effects",
+            hint="`with tn.debug.unrolled():` runs Python's loop, in which they work",
         )
     flat, spec = _tree.flatten(result)
     outputs = [output(name, x) for x in flat]
@@ -192,8 +189,7 @@ def output(name: str, leaf: Any) -> Array:
     if is_operand(leaf) and has_dtype(leaf):
         return as_array(leaf)
     got = type(leaf).__name__
-    text = f"{name}: wrong result of the body\n  got        {got}\n  need       arrays and numbers"
-    raise at_user_line(BodyError(text, got=got, need="arrays and numbers", leaf=""))
+    raise refused_body(name, "wrong result of the body", got, "arrays and numbers")
 
 
 def closed(recorded: Recorded, outputs: Sequence[ValueKey]) -> tuple[Fragment, list[Array]]:
@@ -341,9 +337,8 @@ def fitting(name: str, y: Array, leaf: Leaf) -> Array:
     hint = "convert the first carry, or what the body returns: `x.astype(…)`"
     if y.shape != leaf.aval.shape:
         hint = "make the first carry as large as it gets; parts are `buffer.at[i].set(y)`"
-    text = f"{name}: the body changes {path}\n  got        {y.aval}\n  need       {leaf.aval}"
-    text += f"\n  hint       {hint}"
-    raise at_user_line(BodyError(text, got=str(y.aval), need=str(leaf.aval), leaf=path))
+    fact, got, need = f"the body changes {path}", str(y.aval), str(leaf.aval)
+    raise refused_body(name, fact, got, need, leaf=path, hint=hint)
 
 
 def check_carry(name: str, result: Any, spec: Any) -> None:
@@ -351,9 +346,7 @@ def check_carry(name: str, result: Any, spec: Any) -> None:
     found = _tree.flatten(result)[1]
     if not _tree.same_structure(found, spec):
         got, need = _tree.describe(found), _tree.describe(spec)
-        text = f"{name}: the body changes the structure of the carry"
-        text += f"\n  got        {got}\n  need       {need}"
-        raise at_user_line(BodyError(text, got=got, need=need, leaf=""))
+        raise refused_body(name, "the body changes the structure of the carry", got, need)
 
 
 def delivered(

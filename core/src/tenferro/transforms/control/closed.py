@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tenferro.arrays import Array, as_array, is_traced
-from tenferro.arrays.errors import ConcretizationError, LeakedArrayError, at_user_line
+from tenferro.arrays.errors import ConcretizationError, LeakedArrayError
 from tenferro.arrays.handle.array import evaluable
 from tenferro.computegraph import Fragment, ValueKey
 from tenferro.primitives import Handle, TensorPrimitive
 from tenferro.tidu import NotLinearError, Trace, flow_of, linear_map, pinned_leaf
 from tenferro.transforms.control.body import Leaf, closed, fits, held, record_body
 from tenferro.transforms.custom_rules.checks import is_constant_zero
-from tenferro.transforms.errors import BodyError
+from tenferro.transforms.errors import BodyError, refused_body
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.arguments import Name
 
@@ -112,17 +112,14 @@ class ClosedFunction:
         """
         if not _tree.same_structure(spec, self._spec):
             got, need = _tree.describe(spec), _tree.describe(self._spec)
-            raise self._refused(f"{who} has another structure", got, need, "")
+            raise refused_body(self.name, f"{who} has another structure", got, need)
         found = []
         for y, aval, label in zip(values, self._avals, self._labels, strict=True):
             if not fits(y, aval):
-                raise self._refused(f"{who} does not fit {label}", str(y.aval), str(aval), label)
+                fact, need = f"{who} does not fit {label}", str(aval)
+                raise refused_body(self.name, fact, str(y.aval), need, leaf=label)
             found.append(held(y, aval))
         return found
-
-    def _refused(self, fact: str, got: str, need: str, leaf: str) -> BodyError:
-        text = f"{self.name}: {fact}\n  got        {got}\n  need       {need}"
-        return at_user_line(BodyError(text, got=got, need=need, leaf=leaf))
 
 
 class ClosedSolver:
@@ -157,15 +154,14 @@ class UnrecordedSolver:
         try:
             return solve(*args)
         except LeakedArrayError as error:
-            fact = f"{self._name}: a solver closes over arguments of a function that has returned"
+            fact = "a solver closes over arguments of a function that has returned"
             need = "a solver that can be recorded while the function is traced"
             cause = self._cause.replace("\n", "\n    ")
             hint = "mend what recording it raised, or read the values through its first argument"
             aval: Any = getattr(error, "aval", None)
-            text = f"{fact}\n  got        {aval}, in a derivative\n  need       {need}\n"
-            text += f"  hint       {hint}\n  recording  {cause}"
-            found = BodyError(text, got=str(aval), need=need, leaf="")
-            raise at_user_line(found) from None
+            hint += f"\n  recording  {cause}"
+            got = f"{aval}, in a derivative"
+            raise refused_body(self._name, fact, got, need, hint=hint) from None
 
 
 def are_known(values: Sequence[Array]) -> bool:

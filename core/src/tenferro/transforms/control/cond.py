@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tenferro.arrays import Array
-from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.weak import is_counter
 from tenferro.computegraph import Fragment
 from tenferro.primitives import constant, convert
@@ -32,7 +31,7 @@ from tenferro.transforms.control.body import (
     record_body,
 )
 from tenferro.transforms.control.unrolled import is_unrolling, known_value
-from tenferro.transforms.errors import BodyError, check_function
+from tenferro.transforms.errors import check_function, refused_body
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.effects import perform
 from tenferro.transforms.recording.unrolled import as_number
@@ -85,9 +84,9 @@ def cond(
     check_function(false_fun, "cond")
     (index,), _, _, plain = given_arrays((pred,), "pred")
     if index.shape:
-        hint = f"\n  hint       {_PER_ELEMENT}; otherwise\n             {ANY_OR_ALL}"
+        hint = f"{_PER_ELEMENT}; otherwise\n             {ANY_OR_ALL}"
         got, need = str(index.aval), "bool[]"
-        raise _refused("cond", "the condition is not a scalar", got, need, hint)
+        raise refused_body("cond", "the condition is not a scalar", got, need, hint=hint)
     index = convert(convert(index, "bool"), "int32")
     return chosen("cond", index, (false_fun, true_fun), operands, plain)
 
@@ -125,11 +124,11 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     for branch in branches:
         check_function(branch, "switch")
     if not branches:
-        raise _refused("switch", "there are no branches", "none", "at least one function")
+        raise refused_body("switch", "there are no branches", "none", "at least one function")
     (number,), _, _, plain = given_arrays((index,), "index")
     if number.shape or not number.dtype.is_integer:
         got = str(number.aval)
-        raise _refused("switch", "the index is not an integer of rank 0", got, "i64[]")
+        raise refused_body("switch", "the index is not an integer of rank 0", got, "i64[]")
     return chosen("switch", convert(number, "int32"), branches, operands, plain)
 
 
@@ -138,9 +137,9 @@ def chosen(
 ) -> Any:
     """Record all branches, and bind the choice among them."""
     arrays, spec, paths, operands_plain = given_arrays(operands, "operands")
-    chosen = known_value(index) if is_unrolling() else None
-    if chosen is not None:
-        taken = functions[min(max(int(chosen), 0), len(functions) - 1)]
+    number = known_value(index) if is_unrolling() else None
+    if number is not None:
+        taken = functions[min(max(int(number), 0), len(functions) - 1)]
         pairs = zip(arrays, paths, strict=True)
         given = [as_number(x, path, is_counter(x)) if is_number(x) else x for x, path in pairs]
         flat, found_spec = _tree.flatten(taken(*_tree.unflatten(spec, given)))
@@ -199,21 +198,15 @@ def _agreeing(name: str, branches: Sequence[Recorded]) -> list[list[Array]]:
     for branch in branches[1:]:
         if not _tree.same_structure(branch.spec, first.spec):
             got, need = _tree.describe(branch.spec), _tree.describe(first.spec)
-            raise _refused(name, "the branches return different structures", got, need)
+            raise refused_body(name, "the branches return different structures", got, need)
     columns = []
     for column in zip(*[branch.outputs for branch in branches], strict=True):
         like = highest(column).aval
         for y in column:
             if not fits(y, like):
                 fact = "the branches return different shapes or dtypes"
-                hint = "\n  hint       convert what a branch returns: `x.astype(…)`"
-                raise _refused(
-                    name, fact, str(y.aval), str(like), hint if y.shape == like.shape else ""
-                )
+                same = y.shape == like.shape
+                hint = "convert what a branch returns: `x.astype(…)`" if same else ""
+                raise refused_body(name, fact, str(y.aval), str(like), hint=hint)
         columns.append([held(y, like) for y in column])
     return [[column[i] for column in columns] for i in range(len(branches))]
-
-
-def _refused(name: str, fact: str, got: str, need: str, hint: str = "") -> BodyError:
-    text = f"{name}: {fact}\n  got        {got}\n  need       {need}{hint}"
-    return at_user_line(BodyError(text, got=got, need=need, leaf=""))

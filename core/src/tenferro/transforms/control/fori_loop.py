@@ -7,13 +7,12 @@ from operator import index
 from typing import Any
 
 from tenferro.arrays import Array, as_array
-from tenferro.arrays.errors import at_user_line
 from tenferro.primitives import constant, lt
 from tenferro.primitives._dtype import int64
 from tenferro.transforms.control.body import check_carry, given_arrays
 from tenferro.transforms.control.scan import scan_for
 from tenferro.transforms.control.while_loop import while_loop_for
-from tenferro.transforms.errors import BodyError, check_function
+from tenferro.transforms.errors import check_function, refused_body
 
 __all__ = ["fori_loop"]
 
@@ -66,8 +65,7 @@ def fori_loop(
     for bound in (lower, upper):
         aval = as_array(bound).aval
         if aval.shape or not aval.dtype.is_integer:
-            text = f"fori_loop: a bound is not an integer\n  got        {aval}\n  need       i64[]"
-            raise at_user_line(BodyError(text, got=str(aval), need="i64[]", leaf=""))
+            raise refused_body(name, "a bound is not an integer", str(aval), "i64[]")
 
     def counted(carry: Any) -> Any:
         i, rest = carry

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from tenferro.arrays import Array, as_array
-from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.structural import concatenate
 from tenferro.transforms.batching.vmap import vmap
 from tenferro.transforms.control.body import finished, given_arrays
 from tenferro.transforms.control.scan import scan_for
-from tenferro.transforms.errors import BodyError, check_function
+from tenferro.transforms.errors import check_function, refused_body
 from tenferro.transforms.recording import tree as _tree
 
 __all__ = ["map"]
@@ -53,14 +52,12 @@ def map(
     """
     check_function(f, "map")
     if not _tree.flatten(xs)[0]:
-        text = "map: xs holds no array\n  got        no array\n  need       at least one"
-        raise at_user_line(BodyError(text, got="no array", need="at least one", leaf="xs"))
+        raise refused_body("map", "xs holds no array", "no array", "at least one", leaf="xs")
     if batch_size is None:
         return scan_for("map", lambda _, x: ((), f(x)), (), xs, progress=progress)[1]
     if type(batch_size) is not int or batch_size < 1:
-        got = repr(batch_size)
-        text = f"map: batch_size is a positive integer\n  got        {got}\n  need       1 or more"
-        raise at_user_line(BodyError(text, got=got, need="1 or more", leaf=""))
+        fact = "batch_size is a positive integer"
+        raise refused_body("map", fact, repr(batch_size), "1 or more")
     arrays, spec, _, plain = given_arrays(xs, "xs")
     sizes = {x.shape[0] if x.ndim else -1 for x in arrays}
     if len(sizes) != 1 or -1 in sizes:

@@ -20,7 +20,7 @@ from tenferro.arrays.handle.traces import tracing
 from tenferro.primitives import Handle, concatenate
 from tenferro.primitives.control import Scan
 from tenferro.transforms.control.body import check_carry
-from tenferro.transforms.errors import BodyError
+from tenferro.transforms.errors import refused_body
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.run_or_record import known_array
 
@@ -44,12 +44,13 @@ def check_known(arrays: Sequence[Array], name: str) -> None:
     if not followed:
         return
     inside = next((f"`{name}`" for name in tracing(followed)), "a transform")
-    text = (
-        f"{name}: progress=True shows a loop while it runs\n  got        a loop inside {inside}\n"
+    raise refused_body(
+        name,
+        "progress=True shows a loop while it runs",
+        f"a loop inside {inside}",
+        "a loop at top level, on values that are known",
+        hint="leave `progress=True` out inside of transforms",
     )
-    text += "  need       a loop at top level, on values that are known\n"
-    text += "  hint       leave `progress=True` out inside of transforms"
-    raise at_user_line(BodyError(text, got=f"a loop inside {inside}", need="values", leaf=""))
 
 
 def in_blocks(

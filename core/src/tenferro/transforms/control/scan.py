@@ -36,7 +36,7 @@ from tenferro.transforms.control.revolve import Revolve
 from tenferro.transforms.control.row_work import before_loop
 from tenferro.transforms.control.segments import STORES, stepped
 from tenferro.transforms.control.unrolled import is_unrolling, steps_of_scan
-from tenferro.transforms.errors import BodyError, check_function
+from tenferro.transforms.errors import check_function, refused_body
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.effects import perform
 from tenferro.transforms.recording.run_or_record import found_again
@@ -312,11 +312,11 @@ def _outputs(name: str, result: Any, leaves: list[Array], spec: Any) -> _Outputs
     if not isinstance(result, tuple) or len(result) != 2:
         is_tuple = isinstance(result, tuple)
         got = f"a tuple of {len(result)}" if is_tuple else type(result).__name__
-        raise _refused(name, "the body does not return a pair", got, "(carry, y)", "")
+        raise refused_body(name, "the body does not return a pair", got, "(carry, y)")
     flat, found = _tree.flatten(result[0])
     if not _tree.same_structure(found, spec):
         got, need = _tree.describe(found), _tree.describe(spec)
-        raise _refused(name, "the body changes the structure of the carry", got, need, "")
+        raise refused_body(name, "the body changes the structure of the carry", got, need)
     return _Outputs(leaves[: len(flat)], leaves[len(flat) :], _tree.flatten(result[1])[1])
 
 
@@ -337,27 +337,21 @@ def _length(name: str, rows: Sequence[Array], paths: Sequence[str], length: Any)
         try:
             steps = index(length)
         except TypeError:
-            raise _refused(name, "length is an integer", repr(length), "an integer", "") from None
+            raise refused_body(name, "length is an integer", repr(length), "an integer") from None
         if steps < 0:
-            raise _refused(name, "length is not negative", repr(length), "0 or more", "")
+            raise refused_body(name, "length is not negative", repr(length), "0 or more")
         found: dict[int, str] = {steps: "length"}
     else:
         found = {}
     for x, path in zip(rows, paths, strict=True):
         if not x.ndim:
-            raise _refused(
-                name, f"{path} has no rows", str(x.aval), "an array of rank 1 or more", path
-            )
+            need = "an array of rank 1 or more"
+            raise refused_body(name, f"{path} has no rows", str(x.aval), need, leaf=path)
         found.setdefault(x.shape[0], path)
     if len(found) == 1:
         return next(iter(found))
     got = ", ".join(f"{path} {size}" for size, path in found.items())
     if not got:
         fact, got = "the number of steps is unknown", "no xs and no length"
-        raise _refused(name, fact, got, "one of them", "")
-    raise _refused(name, "numbers of rows differ", got, "the same number of rows in all", "")
-
-
-def _refused(name: str, fact: str, got: str, need: str, leaf: str) -> BodyError:
-    text = f"{name}: {fact}\n  got        {got}\n  need       {need}"
-    return at_user_line(BodyError(text, got=got, need=need, leaf=leaf))
+        raise refused_body(name, fact, got, "one of them")
+    raise refused_body(name, "numbers of rows differ", got, "the same number of rows in all")

@@ -10,7 +10,6 @@ from operator import index
 from typing import Any
 
 from tenferro.arrays import Array, as_array
-from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.weak import same_number
 from tenferro.computegraph import Fragment, ValueKey, new_leaf
 from tenferro.primitives import constant, convert
@@ -40,7 +39,7 @@ from tenferro.transforms.control.cond import ANY_OR_ALL, chosen
 from tenferro.transforms.control.progress import checked_progress, while_in_blocks
 from tenferro.transforms.control.scan import scan_for
 from tenferro.transforms.control.unrolled import is_unrolling, steps_of_while
-from tenferro.transforms.errors import BodyError, check_function
+from tenferro.transforms.errors import check_function, refused_body
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.effects import perform
 
@@ -255,8 +254,9 @@ def _unrolled(
 def _condition(outputs: Sequence[Array]) -> Array:
     if len(outputs) != 1 or outputs[0].shape:
         got = ", ".join([str(y.aval) for y in outputs]) or "nothing"
-        hint = f"\n  hint       {ANY_OR_ALL}" if len(outputs) == 1 else ""
-        raise _refused("the condition is not a scalar", got, "bool[]", hint)
+        hint = ANY_OR_ALL if len(outputs) == 1 else ""
+        fact = "the condition is not a scalar"
+        raise refused_body("while_loop", fact, got, "bool[]", hint=hint)
     return convert(outputs[0], "bool")
 
 
@@ -266,10 +266,5 @@ def _steps(max_steps: Any) -> int:
     except TypeError:
         found = -1
     if found < 0 or isinstance(max_steps, bool):
-        raise _refused("max_steps is an integer", repr(max_steps), "0 or more")
+        raise refused_body("while_loop", "max_steps is an integer", repr(max_steps), "0 or more")
     return found
-
-
-def _refused(fact: str, got: str, need: str, hint: str = "") -> BodyError:
-    text = f"while_loop: {fact}\n  got        {got}\n  need       {need}{hint}"
-    return at_user_line(BodyError(text, got=got, need=need, leaf=""))
