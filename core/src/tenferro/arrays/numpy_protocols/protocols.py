@@ -20,6 +20,7 @@ from tenferro.arrays.handle.array import PLAIN_UFUNCS, Array
 from tenferro.arrays.handle.memo import memo_of
 from tenferro.arrays.handle.scipy_operators import is_operator, nothing
 from tenferro.arrays.handle.traces import is_followed
+from tenferro.arrays.numpy_protocols.polynomial_series import refuse_other_shape
 from tenferro.arrays.numpy_protocols.writing import destination, write
 from tenferro.arrays.registry import (
     FUNCTIONS,
@@ -47,6 +48,8 @@ def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: Mapping[
     name = ufunc.__name__
     function = FUNCTIONS.find(name)
     if not kwargs and method == "__call__" and function is not None:
+        if len(inputs) == 2 and type(inputs[0]) is not Array:
+            refuse_other_shape(sys._getframe(2))
         return _plain(ufunc, function, inputs)
     if method == "__call__" and function is not None:
         return _loaded("ufuncs").call(ufunc, function, inputs, kwargs)
@@ -93,6 +96,8 @@ def _remembering(ufunc: Any, function: Callable[..., Any]) -> Callable[..., Any]
 @covers("__array_function__")
 def array_function(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """Apply a NumPy function to arrays."""
+    if function.__name__ == "prod":
+        refuse_other_shape(sys._getframe(2))
     if function.__name__ in _MEMORY and _is_called_by_scipy():
         x = args[0]
         if isinstance(x, Array) and is_operator(sys._getframe(2), is_followed=is_followed(x.key)):
