@@ -8,6 +8,7 @@ from typing import Any
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.comparison import equal, isfinite, isnan, logical_and, logical_or
 from tenferro.arrays.functions.complex import imag, real
+from tenferro.arrays.functions.data_types import finfo
 from tenferro.arrays.handle.array import Array, another_handle
 from tenferro.arrays.handle.convert import as_array, asarray
 from tenferro.arrays.promotion.broadcast import (
@@ -20,8 +21,6 @@ from tenferro.arrays.promotion.broadcast import (
 from tenferro.arrays.registry import FUNCTIONS, covers
 from tenferro.primitives import ShapeMismatchError, bool_, constant, promote
 from tenferro.primitives.comparison import select
-
-_EPSILON = {"complex64": 2.0**-23, "complex128": 2.0**-52}
 
 
 @covers("isclose")
@@ -84,7 +83,7 @@ def real_if_close(x: Any, tol: float = 100) -> Array:
     found = asarray(x)
     if not found.dtype.is_complex:
         return another_handle(found)
-    bound = tol * _EPSILON[found.dtype.name] if tol > 1 else tol
+    bound = tol * finfo(found.dtype).eps if tol > 1 else tol
     small = FUNCTIONS["all"](FUNCTIONS["less"](FUNCTIONS["absolute"](imag(found)), bound))
     return real(found) if small else another_handle(found)
 

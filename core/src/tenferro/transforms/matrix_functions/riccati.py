@@ -25,6 +25,7 @@ from tenferro.arrays.functions.complex import imag, real
 from tenferro.arrays.functions.contraction import linalg_diagonal as diagonal
 from tenferro.arrays.functions.contraction import matmul
 from tenferro.arrays.functions.creation import full, zeros
+from tenferro.arrays.functions.data_types import finfo
 from tenferro.arrays.functions.joining import block
 from tenferro.arrays.functions.linalg.decomposing import matrices, qr, unfit
 from tenferro.arrays.functions.linalg.eigenproblems import eigvalsh
@@ -46,7 +47,6 @@ from tenferro.transforms.derivatives.stop_gradient import stop_gradient
 MAX_DOUBLINGS = 60
 NEWTON_STEPS = 2
 MIN_SHARE_OF_R = 0.01  # of r and bᴴ q b; a smaller r is replaced by r + bᴴ q b
-_ROUNDING = {32: 1.2e-7, 64: 2.3e-16}
 
 
 class _Problem(NamedTuple):
@@ -209,7 +209,7 @@ def _check_hermitian(function: str, name: str, x: Array) -> None:
     if is_traced(x.key) or not x.size:
         return
     difference = largest(absolute(x - adjoint(x)))
-    if bool(difference > 100 * _epsilon(x) * largest(absolute(x))):
+    if bool(difference > 100 * finfo(x.dtype).eps * largest(absolute(x))):
         raise at_user_line(InvalidParameterError.of(
             function, f"{name} is not Hermitian",
             got=f"entries that differ by {float(difference):.3g}",
@@ -319,7 +319,7 @@ def _scaled(a: Array, g: Array, q: Array, solver: Solver, newton: Newton) -> Arr
     for _ in range(NEWTON_STEPS):
         change, is_stable = newton(a, g, q, x)
         x = _hermitian(x + change)
-    tolerance = _epsilon(a) ** 0.25
+    tolerance = finfo(a.dtype).eps ** 0.25
     is_settled = _norm(change) <= tolerance * _norm(x)
     is_settled = is_settled | (_norm(matmul(g, change)) <= tolerance * _norm(a - matmul(g, x)))
     is_found = is_finite & is_stable & is_settled
@@ -363,7 +363,8 @@ def _by_sign(a: Array, g: Array, q: Array) -> Array:
     """
     n = a.shape[-1]
     h = block([[a, -g], [-q, -adjoint(a)]])
-    h = h + _one(h) * cast(_norm(h) * _epsilon(h), h.dtype)  # so that none is exactly singular
+    shift = cast(_norm(h) * finfo(h.dtype).eps, h.dtype)
+    h = h + _one(h) * shift  # so that none is exactly singular
 
     def step(state: Any) -> Any:
         h, _, count = state
@@ -416,7 +417,7 @@ def _goes_on(state: Any) -> Any:
 
 def _is_moving(x: Array, before: Array) -> Array:
     """Return True if the last step of quadratic convergence was too long to be the last one."""
-    return some(_norm(x - before) > _epsilon(x) ** 0.6 * _norm(x))
+    return some(_norm(x - before) > finfo(x.dtype).eps ** 0.6 * _norm(x))
 
 
 # ---- words ---------------------------------------------------------------------------------------
@@ -438,10 +439,6 @@ def _all(condition: Array) -> Array:
 
 def _all_of(condition: Array) -> Array:
     return every(condition, axis=(-2, -1), keepdims=True)
-
-
-def _epsilon(x: Array) -> float:
-    return _ROUNDING[x.dtype.real_dtype.bits]
 
 
 def _twice_hermitian(x: Array) -> Array:

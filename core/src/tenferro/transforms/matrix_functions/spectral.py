@@ -20,6 +20,7 @@ from tenferro.arrays.functions.comparison import where
 from tenferro.arrays.functions.complex import conj, real
 from tenferro.arrays.functions.contraction import matmul
 from tenferro.arrays.functions.creation import ones, zeros
+from tenferro.arrays.functions.data_types import finfo
 from tenferro.arrays.functions.einsum import einsum
 from tenferro.arrays.functions.elementwise import stop_gradient
 from tenferro.arrays.functions.linalg.decomposing import from_lower
@@ -36,7 +37,6 @@ from tenferro.transforms.derivatives.jvp import jvp
 from tenferro.transforms.errors import check_function
 
 _AXES = "abcdefghijklm"
-_ROUNDING = {32: 2.0**-24, 64: 2.0**-53}  # by the bits of a real number
 #: Gauss-Legendre on [0, 1] with 2, 3 and 5 points: node, weight.
 _GAUSS = {
     2: ((0.21132486540518713, 0.5), (0.7886751345948129, 0.5)),
@@ -265,7 +265,7 @@ def _divided(g: Callable[[Array], Array], w: Array, order: int) -> Array:
     if order:
         ordered = sort(stack(nodes, axis=-1), axis=-1)
         nodes = [ordered[..., i] for i in range(order + 1)]
-    rounding = _ROUNDING.get(w.dtype.bits, _ROUNDING[64])
+    rounding = finfo(w.dtype).eps / 2
     found = [g(x) for x in nodes]
     errors = [absolute(stop_gradient(y)) * rounding for y in found]
     slope = g

@@ -15,6 +15,7 @@ from tenferro.arrays.functions.arithmetic import sqrt
 from tenferro.arrays.functions.comparison import where
 from tenferro.arrays.functions.contraction import matmul
 from tenferro.arrays.functions.creation import zeros
+from tenferro.arrays.functions.data_types import finfo
 from tenferro.arrays.functions.linalg.decomposing import from_lower, matrices, svd, svdvals
 from tenferro.arrays.functions.linalg.norms import matrix_norm
 from tenferro.arrays.functions.moments import squared_modulus
@@ -34,7 +35,6 @@ from tenferro.primitives import (
 from tenferro.primitives.linalg import pinv as pinv_primitive
 
 _NOT_SAID: Any = object()
-_EPSILON = {32: 2.0**-23, 64: 2.0**-52}  # by the bits of a real number
 
 
 @covers("linalg.pinv")
@@ -215,9 +215,8 @@ def _largest(s: Array) -> Array:
 def rounding(x: Array) -> float:
     """Return the rounding error of a zero singular value, relative to the largest one."""
     rows, columns = x.shape[-2:]
-    spacing = _EPSILON.get(x.dtype.real_dtype.bits, 2.0**-10)
     size: int = rows if rows > columns else columns
-    return size * spacing
+    return size * finfo(x.dtype).eps
 
 
 def _rcond(function: str, value: Any) -> float:

@@ -15,6 +15,7 @@ from tenferro.arrays.functions.arithmetic import absolute
 from tenferro.arrays.functions.comparison import where
 from tenferro.arrays.functions.complex import conj, real
 from tenferro.arrays.functions.contraction import linalg_diagonal as diagonal
+from tenferro.arrays.functions.data_types import finfo
 from tenferro.arrays.functions.elementwise import stop_gradient
 from tenferro.arrays.functions.linalg.decomposing import matrices, unfit
 from tenferro.arrays.functions.linalg.solving import solve, square
@@ -165,9 +166,8 @@ def _far_from(values: Array) -> Array:
 def _one_or_nan(values: Array) -> Array:
     """Return 1, or nan where the product of a value and a conjugate one is 1 up to rounding."""
     size = values.shape[-1]
-    epsilon = {32: 1.2e-7, 64: 2.3e-16}[values.dtype.real_dtype.bits]
     product = values[..., :, None] * conj(values)[..., None, :]
-    gaps = absolute(1 - product) - 2 * size * epsilon * absolute(product)
+    gaps = absolute(1 - product) - 2 * size * finfo(values.dtype).eps * absolute(product)
     found: Array = where(every(gaps > 0, axis=(-2, -1)), 1.0, float("nan"))
     return found
 

@@ -16,6 +16,7 @@ from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions._known import parameter
 from tenferro.arrays.functions.arithmetic import absolute, power, sqrt
 from tenferro.arrays.functions.comparison import where
+from tenferro.arrays.functions.data_types import finfo
 from tenferro.arrays.functions.elementwise import stop_gradient
 from tenferro.arrays.functions.moments import squared_modulus
 from tenferro.arrays.functions.reduction import any_empty, keep, max, min, sum
@@ -26,7 +27,6 @@ from tenferro.arrays.promotion.broadcast import cast, normalize_axes, normalize_
 from tenferro.arrays.registry import FUNCTIONS, covers
 from tenferro.primitives import InvalidParameterError, float64
 
-_EPS = {32: 2.0**-23, 64: 2.0**-52}
 _FROBENIUS = (None, "fro", "f")
 
 
@@ -169,7 +169,7 @@ def _singular_values(x: Array) -> Array:
     if not values.size:
         return values
     rows, columns = x.shape[-2:]
-    rounding = (rows if rows > columns else columns) * _EPS[values.dtype.bits]
+    rounding = (rows if rows > columns else columns) * finfo(values.dtype).eps
     is_zero = values <= rounding * stop_gradient(max(values, -1, keepdims=True))
     return where(is_zero, stop_gradient(values), values)  # type: ignore[no-any-return]
 

@@ -14,6 +14,7 @@ from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.arithmetic import absolute
 from tenferro.arrays.functions.complex import conj
 from tenferro.arrays.functions.contraction import matmul
+from tenferro.arrays.functions.data_types import finfo
 from tenferro.arrays.functions.elementwise import stop_gradient
 from tenferro.arrays.functions.ranges import arange
 from tenferro.arrays.functions.reduction import max
@@ -23,8 +24,6 @@ from tenferro.arrays.promotion.broadcast import cast
 from tenferro.primitives import InvalidParameterError, cummax
 from tenferro.primitives.linalg import eigh as eigh_primitives
 from tenferro.primitives.linalg import svd as svd_primitives
-
-_ROUNDING = {32: 2.0**-23, 64: 2.0**-52}  # by the bits of a real number
 
 
 def eigh_of(
@@ -55,7 +54,7 @@ def svd_of(
 def _share(function: str, split: Any, a: Array) -> float:
     """Return the distance as a fraction of the largest value."""
     if split is True:
-        return sqrt(_ROUNDING.get(a.dtype.real_dtype.bits, _ROUNDING[64]))
+        return sqrt(finfo(a.dtype).eps)
     if isinstance(split, (bool, int, float)) and isfinite(split) and split >= 0:
         return float(split)
     raise at_user_line(InvalidParameterError.of(
