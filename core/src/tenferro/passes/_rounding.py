@@ -15,7 +15,6 @@ from typing import Any
 from tenferro.primitives._dtype import DType
 
 _FORMATS = {"float16": "<e", "float32": "<f", "float64": "<d"}
-_EXACT_INTEGERS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}  # bits
 
 
 def rounded(value: Any, dtype: DType) -> Any:
@@ -52,8 +51,7 @@ def holds_integer(value: int, dtype: DType) -> bool:
     """Return True if a dtype represents an integer, and all smaller ones, exactly."""
     if dtype.is_integer:
         return wrapped(value, dtype) == value
-    bits = _EXACT_INTEGERS.get(dtype.real_dtype.name, 0)
-    return dtype.is_inexact and abs(value) <= 1 << bits
+    return dtype.is_inexact and abs(value) <= 1 << dtype.precision
 
 
 def is_power_of_two(value: Any) -> bool:

@@ -57,6 +57,7 @@ class DType:
         "kind",
         "largest",
         "name",
+        "precision",
         "real_dtype",
         "short",
         "smallest_normal",
@@ -67,6 +68,7 @@ class DType:
     kind: str  # NumPy's letter: b, i, u, f or c
     category: str  # bool, int, uint, float or complex
     bits: int
+    precision: int  # bits of the significand, with the leading one; 0 where the dtype is exact
     itemsize: int
     is_bool: bool
     is_integer: bool
@@ -180,13 +182,13 @@ def _unknown(x: object) -> UnknownDTypeError:
     return error
 
 
-def _new(category: str, name: str, short: str, bits: int, digits: int = 0) -> DType:
-    """Make a dtype; ``digits`` are those of a significand, with the leading one.
+def _new(category: str, name: str, short: str, bits: int, precision: int = 0) -> DType:
+    """Make a dtype; its limits follow from its bits and its precision.
 
-    The limits follow from both (IEEE 754-2019, table 3.5; bfloat16 is built likewise).
+    IEEE 754-2019, table 3.5; bfloat16 is built likewise.
     """
-    exponent = (bits // 2 if category == "complex" else bits) - digits  # bits of it
-    top = 2.0 ** (2 ** (exponent - 1) - 1) if digits else 0.0  # the largest power of two
+    exponent = (bits // 2 if category == "complex" else bits) - precision  # bits of it
+    top = 2.0 ** (2 ** (exponent - 1) - 1) if precision else 0.0  # the largest power of two
     dtype = object.__new__(DType)
     values: dict[str, object] = {
         "kind": _LETTERS[category],
@@ -194,6 +196,7 @@ def _new(category: str, name: str, short: str, bits: int, digits: int = 0) -> DT
         "name": name,
         "short": short,
         "bits": bits,
+        "precision": precision,
         "itemsize": max(bits // 8, 1),
         "is_bool": category == "bool",
         "is_integer": category in ("int", "uint"),
@@ -202,8 +205,8 @@ def _new(category: str, name: str, short: str, bits: int, digits: int = 0) -> DT
         "is_inexact": category in ("float", "complex"),
         "real_dtype": dtype,
         "complex_dtype": dtype,
-        "smallest_normal": 2 / top if digits else 0.0,
-        "largest": (2.0 - 2.0 ** (1 - digits)) * top,
+        "smallest_normal": 2 / top if precision else 0.0,
+        "largest": (2.0 - 2.0 ** (1 - precision)) * top,
     }
     for attribute, value in values.items():
         object.__setattr__(dtype, attribute, value)

@@ -136,12 +136,7 @@ def _exact(dtype: DType) -> tuple[int, int]:
         return 0, 1
     if dtype.is_integer:
         return _range(dtype)
-    digits = _SIGNIFICANT[dtype.name]
-    return -(2**digits), 2**digits
-
-
-_SIGNIFICANT = {"bfloat16": 8, "float16": 11, "float32": 24, "complex64": 24,
-                "float64": 53, "complex128": 53}  # fmt: skip
+    return -(2**dtype.precision), 2**dtype.precision
 
 
 def constant(value: Scalar, dtype: object, shape: Shape = ()) -> Handle:

@@ -18,7 +18,6 @@ from tenferro.arrays.promotion.broadcast import common_dtype
 from tenferro.arrays.registry import covers
 from tenferro.primitives import DType, DTypeMismatchError, promote_dtypes
 
-_SIGNIFICAND = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}  # bits, with the first
 _KINDS = {
     "bool": ("bool",),
     "signed integer": ("int",),
@@ -62,7 +61,7 @@ def finfo(type: Any) -> FloatInfo:
     if not dtype.is_inexact:
         raise _wrong_kind("finfo", dtype, "a floating or complex dtype (`iinfo` for integers)")
     real = dtype.real_dtype
-    eps = 2.0 ** (1 - _SIGNIFICAND[real.name])
+    eps = 2.0 ** (1 - real.precision)
     return FloatInfo(real.bits, eps, real.largest, -real.largest, real.smallest_normal, real)
 
 

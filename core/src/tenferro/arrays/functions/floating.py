@@ -32,7 +32,6 @@ from tenferro.primitives.bitwise import bitwise_and, shift_left, shift_right
 from tenferro.primitives.comparison import eq, logical_and, lt, ne, select
 from tenferro.primitives.structural import bitcast, stop_gradient
 
-_MANTISSA = {"float16": 10, "bfloat16": 7, "float32": 23, "float64": 52}
 _LEAST_EXPONENT = {"float16": -14, "bfloat16": -126, "float32": -126, "float64": -1022}
 
 copysign = binary(
@@ -113,7 +112,7 @@ def _bits(dtype: DType) -> DType:
 def _power_of_two(exponent: Array, dtype: DType) -> Array:
     """2^e for integers e whose power is a normal number of the dtype: its exponent field is e."""
     field = exponent + (1 - _LEAST_EXPONENT[dtype.name])
-    shift = filled(field, _MANTISSA[dtype.name])
+    shift = filled(field, dtype.precision - 1)
     return bitcast(shift_left(field, shift), dtype)
 
 
@@ -169,7 +168,7 @@ def frexp(x: Any) -> tuple[Array, Array]:
 
 def _exponent(x: Array) -> Array:
     """e with 2^(e−1) ≤ |x| < 2^e, from the exponent field; subnormal numbers are scaled first."""
-    dtype, digits = x.dtype, _MANTISSA[x.dtype.name]
+    dtype, digits = x.dtype, x.dtype.precision - 1
     tiny = lt(arithmetic.abs(x), filled(x, dtype.smallest_normal))
     scaled = select(tiny, x * 2.0 ** (digits + 1), x)
     raw = bitcast(scaled, _bits(dtype))
@@ -225,7 +224,7 @@ def _parts_to_num(x: Array, nan: Any, posinf: Any, neginf: Any) -> Array:
 
 
 def _largest(dtype: DType) -> float:
-    digits, top = _MANTISSA[dtype.name], 1 - _LEAST_EXPONENT[dtype.name]
+    digits, top = dtype.precision - 1, 1 - _LEAST_EXPONENT[dtype.name]
     return (2.0 - 2.0**-digits) * 2.0**top
 
 

@@ -339,13 +339,10 @@ def _holds(wide: DType, narrow: DType) -> bool:
     return a is b or a.bits < b.bits
 
 
-_PRECISION = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
-
-
 def _holds_integers(wide: DType, narrow: DType) -> bool:
     bits = narrow.bits - (narrow.category == "int")
     if wide.is_inexact:
-        return bits <= _PRECISION[wide.real_dtype.name]
+        return bits <= wide.precision
     if wide.is_bool or (narrow.category == "int" and wide.category == "uint"):
         return False
     return bits <= wide.bits - (wide.category == "int")

@@ -36,8 +36,6 @@ from tenferro.primitives import (
 )
 from tenferro.primitives.random import bits_for, symmetric
 
-_DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
-
 
 def prepared(
     function: str, shape: Any, dtype: Any, *parameters: Any
@@ -93,9 +91,8 @@ def wide(dtype: DType) -> DType:
 def unit(key: Array, shape: Shape, dtype: DType) -> Array:
     """Draw uniform numbers in [0, 1): multiples of the spacing below 1, all equally likely."""
     bits = random_bits(key, shape, bits_for(dtype))
-    digits = _DIGITS[dtype.name]
-    leading = shift_right(bits, filled(bits, bits.dtype.bits - digits))
-    return convert(leading, dtype) * 2.0**-digits
+    leading = shift_right(bits, filled(bits, bits.dtype.bits - dtype.precision))
+    return convert(leading, dtype) * 2.0**-dtype.precision
 
 
 def signed(key: Any, shape: Shape, dtype: DType, function: str) -> Array:
