@@ -6,6 +6,7 @@ Read next: `planner.py` of the package.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import prod
@@ -25,7 +26,7 @@ from tenferro.primitives.indexing import (
 )
 from tenferro_numpy.ir.expression import Expression, Function, Specialize, called
 
-__all__ = ["EXPRESSIONS", "combined_at", "on_copy", "points", "register", "updating"]
+__all__ = ["EXPRESSIONS", "are_inside", "combined_at", "on_copy", "points", "register", "updating"]
 
 
 def register(lowerings: Lowerings) -> None:
@@ -47,13 +48,12 @@ def combined_at(combine: Callable[[Any, Any, Any], object]) -> Function:
         flat = x.reshape(-1) if x.flags.c_contiguous else np.array(x, order="C").reshape(-1)
         if not (flat.size and updates.size):
             return flat.reshape(x.shape)
+        axes = op.scatter_dims_to_operand_dims
         rows = _rows_of(op, x.shape, updates.shape)
-        if rows is not None:
-            combine(flat, rows.places(indices), updates.reshape(-1))
-            return flat.reshape(x.shape)
-        if not op.update_window_dims and op.mode != "drop":
-            places = _places(op.scatter_dims_to_operand_dims, indices, x.shape)
-            combine(flat, places.reshape(-1), updates.reshape(-1))
+        is_plain = rows is not None or (not op.update_window_dims and len(axes) == x.ndim > 0)
+        if is_plain and (op.mode != "drop" or are_inside(indices, axes, x.shape)):
+            found = _places(axes, indices, x.shape) if rows is None else rows.places(indices)
+            combine(flat, found.reshape(-1), updates.reshape(-1))
             return flat.reshape(x.shape)
         positions, windows, inside = shared.placements(np, op, x.shape, indices, updates)
         if inside is not None:
@@ -115,6 +115,14 @@ def _places(axes: Sequence[int], indices: Any, shape: tuple[int, ...]) -> Any:
     return np.ravel_multi_index(ordered, shape, mode="clip")
 
 
+def are_inside(indices: Any, axes: Sequence[int], shape: tuple[int, ...]) -> bool:
+    """Return True if each index vector over `axes` names an element of an array of this shape."""
+    unsigned = indices.astype(np.uint64)  # negative ones are then larger than any size
+    if len(axes) == 1:
+        return not unsigned.size or bool(np.maximum.reduce(unsigned, None) < shape[axes[0]])
+    return bool((unsigned < [shape[axis] for axis in axes]).all())
+
+
 def _as_positions(indices: Any) -> Any:
     """Return integers in the dtype of positions."""
     if indices.dtype == np.intp:
@@ -150,11 +158,9 @@ class _Rows:
 
 @lru_cache(maxsize=64)
 def _rows_of(op: Any, shape: tuple[int, ...], updates: tuple[int, ...]) -> _Rows | None:
-    """Return the rows along one axis that are updated whole; None if there are none, or some are
-    dropped.
-    """
+    """Return the rows along one axis that are updated whole; None if there are none."""
     axes, windows = op.scatter_dims_to_operand_dims, tuple(op.update_window_dims)
-    if op.mode == "drop" or len(axes) != 1 or tuple(op.inserted_window_dims) != tuple(axes):
+    if len(axes) != 1 or tuple(op.inserted_window_dims) != tuple(axes):
         return None
     axis = axes[0]
     whole = shape[:axis] + shape[axis + 1 :]
@@ -198,9 +204,28 @@ def _window(starts: Sequence[Any], sizes: Sequence[int], shape: Sequence[int]) -
 def _gather(op: Gather, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
     x, indices = avals
     if _takes_points(op, x):
-        return Expression("{p0}({0}, {1}, {p1})", (points, tuple(op.start_index_map)))
-    if not _takes_along_one_axis(op, x) or op.mode == "fill" or indices.dtype.name == "uint64":
+        quick = Expression("{p0}({0}, {1}, {p1})", (points, tuple(op.start_index_map)))
+    elif _takes_along_one_axis(op, x) and indices.dtype.name != "uint64":
+        quick = _taken(op, indices)
+    else:
         return called(op, 2, lowering, shares=not op.start_index_map)
+    if op.mode != "fill":
+        return quick
+    return _where_inside(quick, called(op, 2, lowering, shares=False), op, x)
+
+
+def _where_inside(quick: Expression, general: Expression, op: Gather, x: Aval) -> Expression:
+    """Return the quick line where all indices name elements, and otherwise the general one."""
+    first = len(general.bound)
+    text = re.sub(r"\{p(\d+)\}", lambda name: f"{{p{first + int(name[1])}}}", quick.template)
+    bound = (*general.bound, *quick.bound, are_inside, tuple(op.start_index_map), x.shape)
+    test, axes, shape = [f"{{p{i}}}" for i in range(len(bound) - 3, len(bound))]
+    line = f"({text} if {test}({{1}}, {axes}, {shape}) else {general.template})"
+    return Expression(line, bound)
+
+
+def _taken(op: Gather, indices: Aval) -> Expression:
+    """Return the line that takes slices along one axis."""
     axis, batch = op.start_index_map[0], indices.shape[:-1]
     bound: list[Any] = [batch, axis]
     text = "{0}.take({1}.reshape({p0}), {p1})"
@@ -217,8 +242,7 @@ def _gather(op: Gather, avals: tuple[Aval, ...], result: Aval, lowering: Functio
 def _takes_points(op: Gather, x: Aval) -> bool:
     """Return True if single elements are taken, by index vectors that name every axis."""
     return (
-        op.mode != "fill"
-        and x.ndim > 1
+        x.ndim > 1
         and x.size > 0
         and len(op.start_index_map) == len(op.collapsed_slice_dims) == x.ndim
     )
