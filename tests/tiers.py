@@ -98,6 +98,7 @@ SLOW = (
     Slow(f"{ON}/control/test_loops.py", 9, _COMPILED, "xla"),
     Slow(f"{ON}/array/test_assignment.py", 10, _COMPILED, "xla"),
     Slow(f"{ON}/array/test_functions.py", 10, _COMPILED, "xla"),
+    Slow(f"{ON}/of_scipy/test_initial_value.py", 0, _COMPILED, "xla"),
     Slow(f"{ON}/transforms/test_batching_rules.py", 4, _COMPILED, "xla"),
     Slow(f"{ON}/transforms/test_complex.py", 5, _COMPILED, "xla"),
     Slow(f"{ON}/transforms/test_control_flow.py", 2, _COMPILED, "xla"),

@@ -1,16 +1,12 @@
-"""Ordinary differential equations y′ = f(t, y, p), by the method of Dormand and Prince, 5(4).
+"""The last value of y′ = f(t, y, p), with the derivative of the continuous adjoint equation.
 
-    trajectory: steps of controlled size in a scan, dense output, derivatives through the steps
-    final_state: the last value alone, with the derivative of the continuous adjoint equation
-
-The steps' sizes are constants for the derivative: it is the derivative of the scheme with the
-steps that were accepted.
+`tenferro.integrate.solve_ivp` differentiates the steps that were taken; `final_state` solves
+another equation backward in time instead, and keeps one state. Both go by the method of Dormand
+and Prince, 5(4), with steps of controlled size.
 
 Source: E. Hairer, S. P. Nørsett, G. Wanner, Solving Ordinary Differential Equations I, 2nd ed.
-(1993), table II.5.2, formula II.6.12 (dense output), section II.4 (control of the step).
+(1993), table II.5.2, section II.4 (control of the step).
 """
-
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,10 +22,6 @@ STAGES = (
     (35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
 )
 ERROR = (71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
-DENSE = (
-    *(-12715105075 / 11282082432, 0, 87487479700 / 32700410799, -10690763975 / 1880347072),
-    *(701980252875 / 199316789632, -1453857185 / 822651844, 69997945 / 29380423),
-)
 
 
 def combine(weights, slopes):
@@ -39,12 +31,12 @@ def combine(weights, slopes):
 
 
 def attempt(f, t, y, h, first):
-    """One step of size h from (t, y), where f is `first`: the new y, its error, all slopes."""
+    """One step of size h from (t, y), where f is `first`: the new y, its error, the last slope."""
     slopes = [first]
     for time, weights in zip(TIMES[1:], STAGES, strict=True):
         after = y + h * combine(weights, slopes)
         slopes.append(f(t + time * h, after))
-    return after, h * combine(ERROR, slopes), slopes
+    return after, h * combine(ERROR, slopes), slopes[-1]
 
 
 def next_size(h, error, y, after, tolerance):
@@ -56,60 +48,6 @@ def next_size(h, error, y, after, tolerance):
     return ratio <= 1, h * factor
 
 
-class Trajectory(NamedTuple):
-    """A solution as a polynomial of degree 4 between steps: call it with a time, or with several.
-
-    Rows are the attempted steps in order; an accepted one comes last among those of equal `start`.
-    """
-
-    start: Any
-    size: Any
-    parts: Any
-
-    def __call__(self, times):
-        i = np.maximum(np.searchsorted(self.start, times, side="right") - 1, 0)
-        s = (times - self.start[i]) / self.size[i]
-        y, change, bend, skew, quartic = (self.parts[k][i] for k in range(5))
-        s = np.reshape(s, np.shape(s) + (1,) * (y.ndim - np.ndim(s)))
-        return y + s * (change + (1 - s) * (bend + s * (skew + (1 - s) * quartic)))
-
-
-def trajectory(f, y0, t0, t1, rtol=1e-8, atol=1e-10, max_steps=1000):
-    """Solve y′ = f(t, y) from t0 to t1; derivatives by what f closes over and by y0.
-
-    Attempts beyond the end do nothing. If `max_steps` attempts do not reach t1, values are nan.
-    """
-
-    def step(state, _):
-        t, y, h, first = state
-        h = np.minimum(h, t1 - t)
-
-        def go(_):
-            after, error, slopes = attempt(f, t, y, h, first)
-            accepted, size = next_size(h, error, y, after, (rtol, atol))
-            change = after - y
-            bend = h * first - change
-            parts = (y, change, bend, change - h * slopes[-1] - bend, h * combine(DENSE, slopes))
-            end = np.where(h >= t1 - t, t1, t + h)
-            ahead = np.where(accepted, end, t), np.where(accepted, after, y), size
-            return (*ahead, np.where(accepted, slopes[-1], first)), (t, h, np.stack(parts))
-
-        def stay(_):
-            nothing = 0 * y
-            parts = np.stack([y, nothing, nothing, nothing, nothing])
-            return (t, y, h, first), (t, span, parts)
-
-        return tn.cond(t < t1, go, stay, 0.0)
-
-    first = f(t0, y0)
-    t0 = t0 + 0.0 * np.sum(y0)  # a number of the kind of y
-    span = t1 - t0
-    init = (t0, y0, 0.01 * span, first)
-    (end, *_), (start, size, parts) = tn.scan(step, init, None, max_steps)
-    parts = np.where(end >= t1, parts, np.nan)
-    return Trajectory(start, size, np.moveaxis(parts, 1, 0))
-
-
 def integrate(f, y0, t0, t1, tolerance):
     """The state at t1, by a loop that keeps one state; not for reverse mode."""
 
@@ -119,11 +57,11 @@ def integrate(f, y0, t0, t1, tolerance):
     def step(state):
         t, y, h, first = state
         h = np.minimum(h, t1 - t)
-        after, error, slopes = attempt(f, t, y, h, first)
+        after, error, last = attempt(f, t, y, h, first)
         accepted, size = next_size(h, error, y, after, tolerance)
         end = np.where(h >= t1 - t, t1, t + h)
         ahead = np.where(accepted, end, t), np.where(accepted, after, y), size
-        return (*ahead, np.where(accepted, slopes[-1], first))
+        return (*ahead, np.where(accepted, last, first))
 
     t0 = t0 + 0.0 * np.sum(y0)
     init = (t0, y0, 0.01 * (t1 - t0), f(t0, y0))

@@ -42,9 +42,9 @@ _PARTS = {
     ),
     "optimize": f"{_OF_EQUATION}; the equation of a minimum is that its gradient is 0",
     "integrate": (
-        "`scipy.{rest}` computes with numbers: write the steps by `tenferro.scan`, or the sum over "
-        "nodes that `np.polynomial.legendre.leggauss` gives; or state its derivative by "
-        "`tenferro.custom_vjp`"
+        "`scipy.{rest}` computes with numbers: write the sum over nodes that "
+        "`np.polynomial.legendre.leggauss` gives, or the steps of `tenferro.integrate.solve_ivp`; "
+        "or state its derivative by `tenferro.custom_vjp`"
     ),
 }
 _NO_DERIVATIVE = (

@@ -1,21 +1,11 @@
-"""Integrals of samples that are differentiable here, by the names of scipy.integrate.
-
-All are linear in the samples, and derivatives flow to the places of the samples, too. SciPy
-converts what it is given, and refuses Arrays. Differential equations are in the examples:
-``examples/solvers/runge_kutta.py``.
-
->>> import tenferro as tn
->>> float(tn.integrate.simpson([0.0, 1.0, 4.0, 9.0, 16.0]))  # of x², exact
-21.333333333333332
-"""
+"""Integrals of samples: rules that are linear in the samples, with places at any distance."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line, unknown_option
-from tenferro.arrays.evaluation.results import publish_kinds as _publish_kinds
-from tenferro.arrays.functions.calculus import diff, trapezoid
+from tenferro.arrays.functions.calculus import diff
 from tenferro.arrays.functions.comparison import equal, where
 from tenferro.arrays.functions.creation import zeros_like
 from tenferro.arrays.functions.cumulative import cumsum
@@ -27,9 +17,6 @@ from tenferro.arrays.handle.array import Array, evaluable
 from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import double_if_exact, normalize_axis
 from tenferro.primitives import InvalidParameterError, ShapeMismatchError
-from tenferro.primitives._boundary import publish as _publish
-
-__all__ = ["cumulative_simpson", "cumulative_trapezoid", "simpson", "trapezoid"]
 
 
 def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Array:
@@ -188,7 +175,3 @@ def _samples(function: str, y: Any, x: Any, dx: Any, axis: int) -> tuple[Array, 
         )  # fmt: skip
         raise at_user_line(error)
     return values, steps
-
-
-_publish_kinds(globals(), __all__)
-_publish(globals(), __all__)

@@ -1,0 +1,31 @@
+"""Integrals of samples, and differential equations, by the names of scipy.integrate.
+
+Derivatives flow to samples and their places, to initial values, times and what the right side of
+an equation reads. SciPy converts what it is given, and refuses Arrays. Read next:
+``_samples.py``, then ``_initial_value.py``.
+
+>>> import tenferro as tn
+>>> float(tn.integrate.simpson([0.0, 1.0, 4.0, 9.0, 16.0]))  # of x², exact
+21.333333333333332
+"""
+
+from __future__ import annotations
+
+from tenferro.arrays.evaluation.results import publish_kinds as _publish_kinds
+from tenferro.arrays.functions.calculus import trapezoid
+from tenferro.integrate._initial_value import Solution, odeint, solve_ivp
+from tenferro.integrate._samples import cumulative_simpson, cumulative_trapezoid, simpson
+from tenferro.primitives._boundary import publish as _publish
+
+__all__ = [
+    "Solution",
+    "cumulative_simpson",
+    "cumulative_trapezoid",
+    "odeint",
+    "simpson",
+    "solve_ivp",
+    "trapezoid",
+]
+
+_publish_kinds(globals(), __all__)
+_publish(globals(), __all__)

@@ -1,0 +1,221 @@
+"""Initial value problems by the names of scipy.integrate: what is given, and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tenferro._runtime.records import NamedTuple
+from tenferro.arrays.errors import at_user_line, unknown_option
+from tenferro.arrays.functions.arithmetic import maximum
+from tenferro.arrays.functions.creation import array
+from tenferro.arrays.functions.data_types import finfo
+from tenferro.arrays.functions.structural import moveaxis
+from tenferro.arrays.handle.array import Array, evaluable
+from tenferro.arrays.promotion.broadcast import cast, common_dtype, double_if_exact
+from tenferro.integrate._step_sizes import Problem
+from tenferro.integrate._steps import solution
+from tenferro.primitives import InvalidParameterError, ShapeMismatchError
+
+
+class Solution(NamedTuple):
+    """The result of ``solve_ivp``."""
+
+    t: Array
+    """The times that were asked for, [m]."""
+    y: Array
+    """The solution there, [*s, m]; nan where it was not reached."""
+    nfev: Array
+    """The number of evaluations of the right side."""
+    success: Array
+    """Whether the end was reached."""
+
+
+def solve_ivp(
+    fun: Callable[..., Any],
+    t_span: Sequence[Any],
+    y0: Any,
+    method: str = "RK45",
+    t_eval: Any = None,
+    *,
+    args: Sequence[Any] = (),
+    rtol: Any = 1e-3,
+    atol: Any = 1e-6,
+    first_step: Any = None,
+    max_step: Any = float("inf"),
+    max_steps: int = 4096,
+) -> Solution:
+    """Solve y′ = fun(t, y, *args) with y(t₀) = y0, at the times ``t_eval`` between t₀ and t₁.
+
+    y0: [*s]   t_span: t₀, t₁   t_eval: [m]   rtol, atol: numbers, or as y0
+
+    Steps, errors and the values between steps are those of SciPy's "RK45", the only method.
+    Derivatives, in both modes and of any order, flow to y0, to the times, and to what ``fun``
+    reads. They are those of the scheme with the steps that were accepted. Reverse mode computes
+    each step twice and keeps one state for 16 attempted steps. ``max_steps`` bounds the attempts:
+    at times that they do not reach y is nan, and ``success`` is False.
+
+    Raises       InvalidParameterError, ShapeMismatchError.
+
+    >>> import numpy as np
+    >>> import tenferro as tn
+    >>> def after_two(rate):
+    ...     decay = lambda t, y: -rate * y
+    ...     return tn.integrate.solve_ivp(decay, (0, 2), [1.0], t_eval=[2.0], rtol=1e-9).y[0, 0]
+    >>> float(round(tn.grad(after_two)(0.5), 5)), float(round(-2 * np.exp(-1.0), 5))
+    (-0.73576, -0.73576)
+    """
+    if method != "RK45":
+        raise at_user_line(unknown_option("solve_ivp", "method", method, "'RK45'"))
+    if t_eval is None:
+        raise at_user_line(InvalidParameterError.of(
+            "solve_ivp", "the times of the solution are not given", got="t_eval=None",
+            need="t_eval: how many steps a solution takes is not known before its values are",
+            parameter="t_eval", value=None,
+        ))  # fmt: skip
+    problem = _problem(
+        "solve_ivp", lambda t, y: fun(t, y, *args), _ends(t_span), y0, t_eval,
+        (rtol, atol, first_step, max_step, max_steps),
+    )  # fmt: skip
+    y, last = solution(problem)
+    evaluations = 6 * last.attempts + (2 if first_step is None else 1)
+    return Solution(problem.times, moveaxis(y, 0, -1), evaluations, last.at.t == problem.t1)
+
+
+def odeint(
+    func: Callable[..., Any],
+    y0: Any,
+    t: Any,
+    args: Sequence[Any] = (),
+    *,
+    tfirst: bool = False,
+    rtol: Any = 1.49012e-8,
+    atol: Any = 1.49012e-8,
+    max_steps: int = 4096,
+) -> Array:
+    """Solve y′ = func(y, t, *args) with y(t[0]) = y0; return y at the times t, the first included.
+
+    y0: [*s]   t: [m], in order, up or down   →   [m, *s]
+
+    With ``tfirst``, func(t, y, *args). By the method, and with the derivatives, of ``solve_ivp``;
+    SciPy's takes LSODA, so that values agree up to the tolerances.
+
+    Raises       InvalidParameterError, ShapeMismatchError.
+
+    >>> import numpy as np
+    >>> from tenferro.integrate import odeint
+    >>> odeint(lambda y, t: -y, 1.0, [0.0, 1.0, 2.0]).round(6)
+    array([1.      , 0.367879, 0.135335])
+    """
+    times = double_if_exact(t)
+    if times.ndim != 1 or not times.size:
+        raise at_user_line(_no_times("odeint", times))
+    problem = _problem(
+        "odeint", lambda t, y: func(t, y, *args) if tfirst else func(y, t, *args),
+        (times[0], times[-1]), y0, times,
+        (rtol, atol, None, float("inf"), max_steps),
+    )  # fmt: skip
+    return solution(problem)[0]
+
+
+def _ends(t_span: Any) -> tuple[Any, ...]:
+    """Return what an interval consists of."""
+    try:
+        return tuple(t_span)
+    except TypeError:
+        return (t_span,)
+
+
+def _problem(
+    function: str,
+    fun: Callable[[Array, Array], Any],
+    span: tuple[Any, ...],
+    y0: Any,
+    times: Any,
+    options: tuple[Any, ...],
+) -> Problem:
+    """Return the problem in arrays of one precision: that of y0 and of its slope.
+
+    Raises InvalidParameterError, ShapeMismatchError.
+    """
+    _check_options(function, span, options)
+    y = double_if_exact(y0)
+    t0, t1, at = [double_if_exact(t) for t in (*span, times)]
+    if at.ndim != 1:
+        raise at_user_line(_no_times(function, at))
+
+    def right(t: Array, y: Array) -> Array:
+        found = array(fun(t, y))
+        if found.shape != y.shape:
+            raise at_user_line(ShapeMismatchError.of(
+                function, "the right side has another shape than y0", got=found.aval,
+                need=str(y.aval),
+                shapes=(found.shape, y.shape),
+            ))  # fmt: skip
+        return found
+
+    while True:
+        real = y.dtype.real_dtype
+        t0, t1, at = [cast(t, real) for t in (t0, t1, at)]
+        slope = right(t0, y)
+        dtype = common_dtype([y, slope])
+        if dtype is y.dtype:
+            break
+        y = cast(y, dtype)
+    _check_inside(function, t0, t1, at)
+    relative, absolute, first_step, max_step = [
+        x if x is None else cast(double_if_exact(x), real) for x in options[:4]
+    ]
+    return Problem(
+        lambda t, y: cast(right(t, y), dtype), t0, t1, y, slope, at,
+        maximum(relative, 100 * finfo(real).eps), absolute, first_step, max_step, options[4],
+    )  # fmt: skip
+
+
+def _check_options(function: str, span: tuple[Any, ...], options: tuple[Any, ...]) -> None:
+    """Check what is known of the options: numbers of Python.
+
+    Raises InvalidParameterError.
+    """
+    names = ("rtol", "atol", "first_step", "max_step", "max_steps")
+    for name, value in zip(names, options, strict=True):
+        is_tolerance = name in ("rtol", "atol")
+        fits = value is None or not isinstance(value, (int, float))
+        if name == "max_steps":
+            fits = isinstance(value, int) and not isinstance(value, bool) and value > 0
+        elif not fits:
+            fits = value >= 0 if is_tolerance else value > 0
+        if not fits:
+            need = "an integer of 1 or more" if name == "max_steps" else "a positive number"
+            raise at_user_line(_refused(function, f"{name} is out of range", name, value, need))
+    if len(span) != 2:
+        need = "two times: where the solution begins and ends"
+        raise at_user_line(_refused(function, "not an interval", "t_span", span, need))
+
+
+def _check_inside(function: str, t0: Array, t1: Array, times: Array) -> None:
+    """Check times that are known, of an interval that is known.
+
+    Raises InvalidParameterError.
+    """
+    if not all([evaluable(t.key) for t in (t0, t1, times)]):
+        return
+    a, b, at = [t._concrete("the order of times") for t in (t0, t1, times)]
+    if ((at < min(a, b)) | (at > max(a, b))).any():
+        need = f"times from {float(a)} to {float(b)}"
+        raise at_user_line(_refused(function, "a time is outside of t_span", "t_eval", at, need))
+
+
+def _no_times(function: str, times: Array) -> ShapeMismatchError:
+    return ShapeMismatchError.of(
+        function, "the times are not a vector", got=times.aval, need="f64[m], with m of 1 or more",
+        shapes=(times.shape,),
+    )  # fmt: skip
+
+
+def _refused(
+    function: str, fact: str, parameter: str, value: Any, need: str
+) -> InvalidParameterError:
+    return InvalidParameterError.of(
+        function, fact, got=f"{parameter}={value!r}", need=need, parameter=parameter, value=value
+    )

@@ -1,0 +1,84 @@
+"""The sizes of the steps of an initial value problem, so that errors stay within a tolerance.
+
+Source  E. Hairer, S. P. Nørsett, G. Wanner, Solving Ordinary Differential Equations I, 2nd ed.
+        (1993), section II.4; the numbers are those of SciPy
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenferro._runtime.records import NamedTuple
+from tenferro.arrays.functions.arithmetic import absolute, maximum, minimum, sqrt, square
+from tenferro.arrays.functions.comparison import where
+from tenferro.arrays.functions.reduction import sum as _sum
+from tenferro.arrays.handle.array import Array
+from tenferro.integrate._dormand_prince import RightSide
+
+
+class Problem(NamedTuple):
+    """y′ = f(t, y) from t0 to t1, and how exactly.
+
+    f: a time, [*s] → [*s], of the dtype of y   y0: [*s]   times: [m]
+    """
+
+    f: RightSide
+    t0: Array
+    t1: Array
+    y0: Array
+    slope: Array
+    """f(t0, y0)."""
+    times: Array
+    relative: Any
+    absolute: Any
+    first_step: Any
+    """None: chosen."""
+    max_step: Any
+    max_steps: int
+
+
+def first_size(p: Problem, forward: Array) -> Array:
+    """Return the size of the first step, positive, by two values of f."""
+    length = absolute(p.t1 - p.t0)
+    if p.first_step is not None:
+        return minimum(p.first_step, length)
+    y, slope = p.y0, p.slope
+    scale = _scale(p, y)
+    of_y, of_slope = _norm(y / scale), _norm(slope / scale)
+    is_small = (of_y < 1e-5) | (of_slope < 1e-5)
+    trial = minimum(where(is_small, 1e-6, 0.01 * of_y / where(is_small, 1.0, of_slope)), length)
+    h = forward * trial
+    later = p.f(p.t0 + h, y + h * slope)
+    bend = _norm((later - slope) / scale) / where(trial == 0, 1.0, trial)
+    largest = maximum(of_slope, bend)
+    is_flat = largest <= 1e-15
+    by_bend = (0.01 / where(is_flat, 1.0, largest)) ** 0.2
+    chosen = where(is_flat, maximum(1e-6, trial * 1e-3), by_bend)
+    return minimum(minimum(100 * trial, chosen), minimum(length, p.max_step))
+
+
+def error_ratio(p: Problem, error: Array, *ys: Array) -> Array:
+    """Return the error over what is tolerated at these values; 1 and more is too much."""
+    return _norm(error / _scale(p, *ys))
+
+
+def factor(ratio: Array, accepted: Array, was_rejected: Array) -> Array:
+    """Return what the size is multiplied by; nan, outside of the domain of f, makes it small."""
+    ideal = 0.9 * maximum(ratio, 1e-10) ** -0.2
+    larger = where(was_rejected, minimum(ideal, 1.0), minimum(ideal, 10.0))
+    found: Array = where(accepted, larger, where(ideal > 0.2, ideal, 0.2))
+    return found
+
+
+def _scale(p: Problem, *ys: Array) -> Array:
+    """Return the errors that are tolerated, [*s]."""
+    size = absolute(ys[0])
+    for y in ys[1:]:
+        size = maximum(size, absolute(y))
+    tolerated: Array = p.absolute + p.relative * size
+    return tolerated
+
+
+def _norm(x: Array) -> Array:
+    """Return the root of the mean square; 0 without elements."""
+    return sqrt(_sum(square(absolute(x))) / max(x.size, 1))

@@ -1,0 +1,196 @@
+"""tn.integrate.solve_ivp, odeint: SciPy's steps, derivatives of closed forms, what is refused."""
+
+import numpy as np
+import pytest
+from scipy import integrate as theirs
+from scipy.linalg import expm
+
+import tenferro as tn
+
+solve_ivp, odeint = tn.integrate.solve_ivp, tn.integrate.odeint
+A = np.array([[-0.3, 1.0], [-1.2, -0.1]])
+Y0 = np.array([1.0, 0.4])
+TIMES = np.array([0.0, 0.5, 1.3, 2.0])
+EXACT = {"rtol": 1e-11, "atol": 1e-12}
+
+
+def hares_and_foxes(t, y):
+    return [y[0] * (1.1 - 0.7 * y[1]), y[1] * (y[0] - 1.0)]
+
+
+def driven(t, y):
+    return np.cos(3.0 * t) - y**3
+
+
+def turning(t, y):
+    return 1j * y * (1.0 + t)
+
+
+#: right side, ends, first value, options
+PROBLEMS = {
+    "two equations": (hares_and_foxes, (0.0, 10.0), [1.0, 0.5], {"rtol": 1e-6, "atol": 1e-9}),
+    "SciPy's tolerances": (hares_and_foxes, (0.0, 10.0), [1.0, 0.5], {}),
+    "a tolerance for each": (hares_and_foxes, (0.0, 4.0), [1.0, 0.5], {"atol": [1e-3, 1e-9]}),
+    "backward": (hares_and_foxes, (4.0, -3.0), [1.0, 0.5], {"rtol": 1e-8}),
+    "complex": (turning, (0.0, 2.0), [1.0 + 0.0j, 1j], {"rtol": 1e-7}),
+    "a first step that is rejected": (driven, (0.0, 3.0), [0.5], {"first_step": 2.5}),
+    "steps of a bounded size": (driven, (0.0, 3.0), [0.5], {"max_step": 0.05}),
+    "a slope of 0": (lambda t, y: 0.0 * y, (0.0, 3.0), [0.5, 0.0], {}),
+}
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_steps_and_values_are_scipys(problem):
+    f, ends, y0, options = PROBLEMS[problem]
+    times = np.linspace(*ends, 7)
+    found = solve_ivp(f, ends, y0, t_eval=times, **options)
+    wanted = theirs.solve_ivp(f, ends, np.array(y0), t_eval=times, **options)
+    np.testing.assert_allclose(found.y, wanted.y, rtol=1e-12, atol=1e-14)
+    assert found.nfev == wanted.nfev
+    assert found.success
+    np.testing.assert_array_equal(found.t, times)
+
+
+def linear(a, y0=Y0, times=TIMES, **options):
+    """Return the solution of y′ = a y, with y0 at the first time."""
+    ends = (times[0], times[-1])
+    return solve_ivp(lambda t, y: a @ y, ends, y0, t_eval=times, **EXACT, **options).y
+
+
+def closed(a, y0=Y0, times=TIMES):
+    return np.stack([tn.linalg.expm(a * (t - times[0])) @ y0 for t in times], 1)
+
+
+def total(solution):
+    return lambda *given: np.sum(np.sin(solution(*given)))
+
+
+@pytest.mark.parametrize(
+    "order", ["jacfwd", "jacrev", "hessian", "twice reverse", "jit", "jit of jacfwd"]
+)
+def test_derivatives_by_what_the_right_side_reads(order):
+    """They are those of exp(A t) y0"""
+    ways = {
+        "jacfwd": lambda f: tn.jacfwd(f),
+        "jacrev": lambda f: tn.jacrev(f),
+        "hessian": lambda f: tn.hessian(total(f)),
+        "twice reverse": lambda f: tn.jacrev(tn.grad(total(f))),
+        "jit": lambda f: tn.jit(tn.grad(total(f))),
+        "jit of jacfwd": lambda f: tn.jit(tn.jacfwd(f)),
+    }
+    way = ways[order]
+    np.testing.assert_allclose(way(linear)(A), way(closed)(A), atol=1e-9)
+
+
+def test_derivatives_by_the_first_value_and_the_times():
+    times = np.array([0.1, 0.7, 1.9])
+    found = tn.grad(total(lambda y0, t: linear(A, y0, t)), argnums=(0, 1))(Y0, times)
+    wanted = tn.grad(total(lambda y0, t: closed(A, y0, t)), argnums=(0, 1))(Y0, times)
+    np.testing.assert_allclose(found[0], wanted[0], atol=1e-10)
+    np.testing.assert_allclose(found[1], wanted[1], atol=1e-6)  # of a polynomial of degree 4
+
+
+def test_examples_take_steps_of_their_own():
+    several = np.stack([A, 3.0 * A, 0.1 * A])
+    for f in (linear, tn.grad(total(linear))):
+        np.testing.assert_allclose(tn.vmap(f)(several), [f(a) for a in several], atol=1e-12)
+
+
+def test_a_state_is_an_array_of_any_rank_and_arguments_are_handed_on():
+    found = solve_ivp(
+        lambda t, y, a, b: b * (a @ y), (0, 2), np.eye(2), t_eval=[1.0, 2.0], args=(A, 0.5), **EXACT
+    )
+    np.testing.assert_allclose(found.y[..., 1], expm(A), atol=1e-10)
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_odeint_is_solve_ivp_at_times_in_order(first):
+    """up and down; the first row is the first value"""
+    for times in (TIMES, TIMES[::-1]):
+        f = (lambda t, y, a: a @ y) if first else (lambda y, t, a: a @ y)
+        found = odeint(f, Y0, times, (A,), tfirst=first, **EXACT)
+        wanted = [expm(A * (t - times[0])) @ Y0 for t in times]
+        np.testing.assert_allclose(found, wanted, atol=1e-10)
+        np.testing.assert_array_equal(found[0], Y0)
+
+
+@pytest.mark.parametrize(
+    "y0, a, dtype",
+    [
+        (np.ones(2, "float32"), A.astype("float32"), "float32"),
+        (np.ones(2, "float32"), A, "float64"),
+        (np.ones(2, "int8"), A, "float64"),
+        ([1, 0], 1j * A, "complex128"),
+    ],
+)
+def test_the_precision_is_that_of_the_first_value_and_its_slope(y0, a, dtype):
+    found = solve_ivp(lambda t, y: a @ y, (0, 1), y0, t_eval=[1.0])
+    assert found.y.dtype == dtype
+    np.testing.assert_allclose(found.y[:, 0], expm(a) @ np.asarray(y0), rtol=2e-3)
+
+
+def test_times_that_are_not_reached_are_nan():
+    """y = 1 / (1 - t) ends at 1"""
+    found = solve_ivp(lambda t, y: y**2, (0, 2), [1.0], t_eval=[0.5, 0.9, 1.5], max_steps=64)
+    np.testing.assert_allclose(found.y[0, :2], [2.0, 10.0], rtol=1e-2)
+    assert np.isnan(found.y[0, 2])
+    assert not found.success
+
+
+def test_a_rejected_step_outside_of_the_domain_has_no_part_in_derivatives():
+    """√ of what the first step makes negative; y = (1 - a t / 2)²"""
+
+    def last(a):
+        f = lambda t, y: -a * np.sqrt(y)  # noqa: E731
+        return solve_ivp(f, (0, 1.9), [1.0], t_eval=[1.9], first_step=1.9, rtol=1e-8).y[0, 0]
+
+    np.testing.assert_allclose(last(1.0), 0.05**2, rtol=1e-4)
+    for derivative in (tn.grad(last)(1.0), tn.jacfwd(last)(1.0)):
+        np.testing.assert_allclose(derivative, -1.9 * 0.05, rtol=1e-5)
+
+
+def test_a_program_without_derivatives_follows_no_steps():
+    """It has the loop that chooses them alone"""
+    lowered = tn.jit(linear).lower(A)
+    graph = tn.passes.optimized(lowered)[0]
+    assert [
+        n.operation.name for n in graph.nodes if n.operation.name in ("scan", "while_loop")
+    ] == ["while_loop"]
+
+
+def test_an_interval_without_length_and_a_state_without_elements():
+    np.testing.assert_array_equal(
+        solve_ivp(driven, (1, 1), [0.5], t_eval=[1.0, 1.0]).y, [[0.5, 0.5]]
+    )
+    found = solve_ivp(driven, (0, 1), np.zeros(0), t_eval=[1.0])
+    assert found.y.shape == (0, 1)
+    assert found.success
+
+
+#: an argument that does not fit, its error and what that says
+REFUSED = [
+    ({"t_eval": None}, tn.InvalidParameterError, "times of the solution"),
+    ({"t_eval": [2.0]}, tn.InvalidParameterError, "outside"),
+    ({"t_eval": 1.0}, tn.ShapeMismatchError, "vector"),
+    ({"method": "LSODA"}, tn.InvalidParameterError, "method"),
+    ({"max_steps": 0}, tn.InvalidParameterError, "max_steps"),
+    ({"max_steps": 2.5}, tn.InvalidParameterError, "max_steps"),
+    ({"rtol": -1}, tn.InvalidParameterError, "rtol"),
+    ({"first_step": 0}, tn.InvalidParameterError, "first_step"),
+    ({"max_step": -0.1}, tn.InvalidParameterError, "max_step"),
+    ({"t_span": 1.0}, tn.InvalidParameterError, "interval"),
+    ({"t_span": (0, 1, 2)}, tn.InvalidParameterError, "interval"),
+    ({"fun": lambda t, y: y[0]}, tn.ShapeMismatchError, "another shape"),
+]
+
+
+@pytest.mark.parametrize("given, error, said", REFUSED)
+def test_what_does_not_fit_is_refused(given, error, said):
+    fitting = {"fun": driven, "t_span": (0, 1), "y0": [1.0], "t_eval": [1.0]}
+    with pytest.raises(error, match=said):
+        solve_ivp(**{**fitting, **given})
+
+
+def test_odeint_refuses_one_time():
+    with pytest.raises(tn.ShapeMismatchError, match="vector"):
+        odeint(driven, [1.0], 1.0)
