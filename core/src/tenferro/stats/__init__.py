@@ -13,6 +13,30 @@ that every backend has, and keep float32. Parameters without a meaning give nan.
 
 from __future__ import annotations
 
-from tenferro.stats import beta, chi2, dirichlet, gamma, multivariate_normal, norm, poisson, t
+from tenferro.stats import (
+    beta,
+    binom,
+    chi2,
+    dirichlet,
+    gamma,
+    multivariate_normal,
+    multivariate_t,
+    nbinom,
+    norm,
+    poisson,
+    t,
+)
 
-__all__ = ["beta", "chi2", "dirichlet", "gamma", "multivariate_normal", "norm", "poisson", "t"]
+__all__ = [
+    "beta",
+    "binom",
+    "chi2",
+    "dirichlet",
+    "gamma",
+    "multivariate_normal",
+    "multivariate_t",
+    "nbinom",
+    "norm",
+    "poisson",
+    "t",
+]

@@ -76,9 +76,16 @@ def operands(function: str, *xs: Any, broadcasts: bool = True) -> list[Array]:
 
 
 def standard(
-    function: str, x: Any, loc: Any, scale: Any, *shapes: Any, legal: Mask | None = None
+    function: str,
+    x: Any,
+    loc: Any,
+    scale: Any,
+    *shapes: Any,
+    legal: Mask | tuple[Mask, ...] | None = None,
 ) -> Standard:
     """Return (x - loc) / scale and the shapes, which must satisfy ``legal``, or be positive.
+
+    ``legal`` is one condition for all shapes, or one for each.
 
     Raises DTypeMismatchError, ShapeMismatchError.
     """
@@ -86,7 +93,9 @@ def standard(
     given = [x, *shapes, *([loc] if has_loc else ()), *([scale] if has_scale else ())]
     z, *others = operands(function, *given)
     flaws: list[Array] = []
-    found = [_checked(each, legal or _is_positive, flaws) for each in others[: len(shapes)]]
+    masks = legal if isinstance(legal, tuple) else [legal or _is_positive] * len(shapes)
+    pairs = zip(others[: len(shapes)], masks, strict=True)
+    found = [_checked(each, mask, flaws) for each, mask in pairs]
     size = _checked(others[-1], _is_positive, flaws) if has_scale else None
     z = z - others[len(shapes)] if has_loc else z
     z = z if size is None else z / size

@@ -67,20 +67,20 @@ def pdf(x: Any, mean: Any = None, cov: Any = 1, allow_singular: bool = False) ->
 
 def entropy(mean: Any = None, cov: Any = 1) -> Array:
     """Compute the differential entropy, in nats."""
-    factor = cholesky(_given("multivariate_normal.entropy", None, mean, cov).cov)
-    return _log_volume(factor) + factor.shape[-1] * (ln(2 * pi) + 1) / 2
+    factor = cholesky(spread("multivariate_normal.entropy", None, mean, cov).cov)
+    return half_log_determinant(factor) + factor.shape[-1] * (ln(2 * pi) + 1) / 2
 
 
 def _log_density(function: str, x: Any, mean: Any, cov: Any, allow_singular: bool) -> Array:
-    given = _given(function, x, mean, cov)
+    given = spread(function, x, mean, cov)
     if allow_singular:
         return _log_density_of_singular(given)
     factor = cholesky(given.cov)
     constant = factor.shape[-1] * (-ln(2 * pi) / 2)
-    return constant - _log_volume(factor) - _square(given.away, factor) * 0.5
+    return constant - half_log_determinant(factor) - squared_distance(given.away, factor) * 0.5
 
 
-def _log_volume(factor: Array) -> Array:
+def half_log_determinant(factor: Array) -> Array:
     """Compute half the logarithm of the determinant of the covariance."""
     return sum_of(log(diagonal(factor, axis1=-2, axis2=-1)), axis=-1)
 
@@ -117,7 +117,7 @@ def _refuse_derivative(primals: Any, tangents: Any) -> Any:
     )
 
 
-def _square(away: Array, factor: Array) -> Array:
+def squared_distance(away: Array, factor: Array) -> Array:
     """Compute awayᵀ cov⁻¹ away; with one matrix, all points are solved for at once."""
     if factor.ndim > 2:
         white = solve_triangular(factor, reshape(away, (*away.shape, 1)), lower=True)
@@ -127,7 +127,7 @@ def _square(away: Array, factor: Array) -> Array:
     return reshape(sum_of(white * white, axis=0), away.shape[:-1])
 
 
-def _given(function: str, x: Any, mean: Any, cov: Any) -> _Given:
+def spread(function: str, x: Any, mean: Any, cov: Any) -> _Given:
     """Return the operands in the forms of ``_Given``; without x, the covariance alone counts.
 
     Raises ShapeMismatchError: if they do not fit together.

@@ -81,6 +81,23 @@ def poisson(mu, *points):
     )  # fmt: skip
 
 
+def nbinom(n, p, *points):
+    def density(k, n, p):
+        return mp.gamma(k + n) / (mp.gamma(n) * mp.gamma(k + 1)) * p**n * (1 - p) ** k
+
+    return Distribution(
+        "nbinom", (n, p), points, density, lambda k, n, p: _i(n, k + 1, p),
+        lambda k, n, p: _i(k + 1, n, 1 - p),
+    )  # fmt: skip
+
+
+def binom(n, p, *points):
+    return Distribution(
+        "binom", (n, p), points, lambda k, n, p: mp.binomial(n, k) * p**k * (1 - p) ** (n - k),
+        lambda k, n, p: _i(n - k, k + 1, 1 - p), lambda k, n, p: _i(k + 1, n - k, p),
+    )  # fmt: skip
+
+
 ROWS = [
     norm(-60.0, -8.5, -1.0, 0.0, 0.75, 7.5, 45.0),
     t(1.0, -1e12, -30.0, -0.5, 0.0, 0.5, 1e5),
@@ -97,4 +114,8 @@ ROWS = [
     poisson(0.25, 0, 1, 4, 30, 300),
     poisson(30.0, 0, 3, 30, 60, 800),
     poisson(1500.0, 0, 700, 1500, 1600),
+    nbinom(0.25, 0.0625, 0, 1, 10, 400),
+    nbinom(40.0, 0.75, 0, 3, 13, 90, 700),
+    binom(9, 0.25, 0, 2, 8),
+    binom(1000, 0.4375, 0, 300, 440, 700, 999),
 ]  # fmt: skip

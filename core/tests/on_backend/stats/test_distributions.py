@@ -24,13 +24,15 @@ FORMS = {  # function: what it is, in mpmath
 INF, NAN = np.inf, np.nan
 NAMES = sorted({row.name for row in ROWS})
 LEGAL = {
-    "norm": (), "t": (2.5,), "gamma": (2.5,), "chi2": (3.0,), "beta": (2.5, 1.5), "poisson": (3.25,)
+    "norm": (), "t": (2.5,), "gamma": (2.5,), "chi2": (3.0,), "beta": (2.5, 1.5),
+    "poisson": (3.25,), "nbinom": (2.5, 0.4), "binom": (7, 0.4),
 }  # fmt: skip
+DISCRETE = {"poisson": 0, "nbinom": 0, "binom": 1}  # the first parameter with a derivative
 
 
 def ours(name, form, of=tn.stats):
     """The function of a distribution; a discrete one has ``pmf`` for ``pdf``."""
-    if name == "poisson":
+    if name in DISCRETE:
         form = form.replace("pdf", "pmf")
     return getattr(getattr(of, name), form)
 
@@ -142,15 +144,15 @@ def test_density_of_t_and_two_derivatives_by_its_degrees_of_freedom(x, df):
 def test_location_and_scale_broadcast_as_in_scipy(name, form):
     """f(x, loc, scale) of a column, a row and a number"""
     x, loc = np.array([[0.5], [1.0], [2.0]]), np.array([0.0, 0.25, -1.0])
-    scale = {} if name == "poisson" else {"scale": np.array(1.5)}
-    loc = np.floor(loc) if name == "poisson" else loc
+    scale = {} if name in DISCRETE else {"scale": np.array(1.5)}
+    loc = np.floor(loc) if name in DISCRETE else loc
     got = ours(name, form)(x, *LEGAL[name], loc=loc, **scale)
     want = ours(name, form, theirs)(x, *LEGAL[name], loc=loc, **scale)
     assert got.shape == (3, 3)
     np.testing.assert_allclose(got, want, rtol=1e-12)
 
 
-CONTINUOUS = [row for row in ROWS if row.name != "poisson"]
+CONTINUOUS = [row for row in ROWS if row.name not in DISCRETE]
 
 
 @pytest.mark.parametrize("form", ["logcdf", "logsf"])
@@ -169,8 +171,10 @@ def test_slopes_of_the_logarithms_of_tails(row, form):
 def check_derivatives(name, form):
     """Compare derivatives by x, loc, scale and shapes with differences, twice."""
     f, shapes = ours(name, form), LEGAL[name]
-    if name == "poisson":
-        tn.check_grads(lambda mu: f(np.array([0, 2, 7]), mu), (np.array(*shapes),), order=2)
+    if name in DISCRETE:
+        first, k = DISCRETE[name], np.array([0, 2, 6])
+        varying = tuple(map(np.array, shapes[first:]))
+        tn.check_grads(lambda *some: f(k, *shapes[:first], *some), varying, order=2)
         return
     x = np.array([0.25, 0.5, 0.8]) if name == "beta" else np.array([0.25, 1.0, 6.0])
     x = np.concatenate([x, -x, [0.0]]) if name in ("norm", "t") else x
@@ -229,11 +233,11 @@ def test_edges_are_those_of_scipy(name, form, dtype):
 def test_parameters_without_a_meaning_give_nan_and_so_do_derivatives(name, form):
     """each parameter at -1, inside of the support and outside"""
     f, x = ours(name, form), np.array([-0.5, 0.5])
-    last = () if name == "poisson" else (1.5,)
+    last = () if name in DISCRETE else (1.5,)
     values = [*LEGAL[name], *last]
 
     def value(*given):
-        scale = {} if name == "poisson" else {"scale": given[-1]}
+        scale = {} if name in DISCRETE else {"scale": given[-1]}
         return f(np.floor(x), *given[: len(LEGAL[name])], **scale)
 
     def one(*given):
@@ -243,20 +247,22 @@ def test_parameters_without_a_meaning_give_nan_and_so_do_derivatives(name, form)
         given = [np.array(-1.0 if i == place else value) for i, value in enumerate(values)]
 
         assert np.isnan(value(*given)).all()
-        assert np.isnan(tn.grad(one, argnums=place)(*given))
+        slope = tn.grad(one, argnums=max(place, DISCRETE.get(name, 0)))
+        assert np.isnan(slope(*given))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_in_jit_and_vmap(name):
     """jit f = f = vmap of f over elements; so for derivatives"""
     f = ours(name, "logsf")
-    x = np.array([0.25, 0.5, 0.75]) if name != "poisson" else np.arange(3)
+    x = np.array([0.25, 0.5, 0.75]) if name not in DISCRETE else np.arange(3)
     shapes = LEGAL[name]
     want = f(x, *shapes)
     np.testing.assert_allclose(tn.jit(f)(x, *shapes), want, rtol=1e-13)
     np.testing.assert_allclose(tn.vmap(lambda x: f(x, *shapes))(x), want, rtol=1e-13)
     if shapes:
-        slope = tn.grad(lambda *shapes: np.sum(f(x, *shapes)))
+        last = len(shapes) - 1
+        slope = tn.grad(lambda *shapes: np.sum(f(x, *shapes)), argnums=last)
         np.testing.assert_allclose(tn.jit(slope)(*shapes), slope(*shapes), rtol=1e-12)
 
 
@@ -289,13 +295,47 @@ def test_a_degree_of_inf_is_the_normal_distribution():
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_derivative_by_a_count_is_refused(form):
-    """never a silent 0"""
-    f = ours("poisson", form)
+@pytest.mark.parametrize("name", DISCRETE)
+def test_a_derivative_by_a_count_is_refused(name, form):
+    """never a silent 0; a number of trials is one, too"""
+    f, parameters = ours(name, form), LEGAL[name]
+    for place in range(DISCRETE[name] + 1):
+        with pytest.raises(tn.MissingRuleError, match=f"{name}: .* count"):
+            tn.grad(f, argnums=place)(3.0, *map(float, parameters))
     with pytest.raises(tn.MissingRuleError, match="count"):
-        tn.grad(f)(3.0, 2.0)
-    with pytest.raises(tn.MissingRuleError, match="count"):
-        tn.jvp(lambda k: f(k, 2.0), (3.5,), (1.0,))
+        tn.jvp(lambda k: f(k, *parameters), (3.5,), (1.0,))
+
+
+ENDS = [  # function, a parameter at its end, the derivative by it there
+    (lambda p: tn.stats.binom.pmf(0, 3, p), 0.0, -3.0),
+    (lambda p: tn.stats.binom.pmf(1, 3, p), 0.0, 3.0),
+    (lambda p: tn.stats.binom.pmf(3, 3, p), 1.0, 3.0),
+    (lambda p: tn.stats.binom.logpmf(3, 3, p), 1.0, 3.0),
+    (lambda p: tn.stats.binom.cdf(2, 3, p), 1.0, -3.0),
+    (lambda p: tn.stats.binom.sf(0, 3, p), 0.0, 3.0),
+    (lambda p: tn.stats.nbinom.pmf(0, 3.0, p), 1.0, 3.0),
+    (lambda p: tn.stats.nbinom.pmf(1, 3.0, p), 1.0, -3.0),
+    (lambda p: tn.stats.nbinom.logpmf(0, 3.0, p), 1.0, 3.0),
+    (lambda p: tn.stats.nbinom.sf(0, 3.0, p), 1.0, -3.0),
+]
+
+
+@pytest.mark.parametrize("f, end, want", ENDS)
+def test_derivatives_at_the_ends_of_a_probability(f, end, want):
+    assert tn.grad(f)(end) == pytest.approx(want, rel=1e-13)
+
+
+@pytest.mark.parametrize("form", ["logpmf", "logcdf", "logsf"])
+@pytest.mark.parametrize("k", [0, 3, 40])
+def test_many_trials_and_a_small_dispersion_are_nearly_poissons(k, form):
+    """binom(n, μ/n) and nbinom(n, n/(n + μ)) for n → ∞, with relative differences of (k + μ)²/n"""
+    mu, n = 4.0, 2.0**30
+    want = getattr(tn.stats.poisson, form)(k, mu)
+    for got in (
+        getattr(tn.stats.binom, form)(k, n, mu / n),
+        getattr(tn.stats.nbinom, form)(k, n, n / (n + mu)),
+    ):
+        np.testing.assert_allclose(got, want, rtol=1e-5)
 
 
 @pytest.mark.parametrize("name", NAMES)

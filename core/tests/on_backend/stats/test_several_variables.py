@@ -1,5 +1,6 @@
-"""tn.stats.multivariate_normal and dirichlet: SciPy's values, derivatives, shapes, refusals."""
+"""Densities of several variables: SciPy's values, derivatives, shapes, refusals."""
 
+import mpmath as mp
 import numpy as np
 import pytest
 from scipy import stats as theirs
@@ -7,6 +8,7 @@ from scipy import stats as theirs
 import tenferro as tn
 
 normal, dirichlet = tn.stats.multivariate_normal, tn.stats.dirichlet
+student = tn.stats.multivariate_t
 MEAN = np.array([0.5, -1.0, 0.25])
 COV = np.array([[2.0, 0.3, -0.5], [0.3, 1.0, 0.2], [-0.5, 0.2, 1.5]])
 X = np.array([[0.0, 0.5, 1.0], [2.0, -1.0, 0.5]])
@@ -85,6 +87,56 @@ def test_a_singular_covariance():
     np.testing.assert_allclose(slope, -np.linalg.pinv(cov) @ (x[0] - MEAN), rtol=1e-9)
     with pytest.raises(tn.MissingRuleError, match="rank"):
         tn.grad(lambda c: normal.logpdf(x[0], MEAN, c, allow_singular=True))(cov)
+
+
+@pytest.mark.parametrize("form", ["logpdf", "pdf"])
+@pytest.mark.parametrize(
+    "x, loc, shape, df",
+    [
+        (X, MEAN, COV, 2.5), (X[0], MEAN, COV, 1), (X, None, np.diag(COV), 30.0),
+        (X, MEAN, 2.0, np.inf), (1.5, 0.5, 2.0, 3.0), (np.arange(4.0), None, 2.0, 0.25),
+    ],
+)  # fmt: skip
+def test_a_density_of_t_is_scipys(x, loc, shape, df, form):
+    got = getattr(student, form)(x, loc, shape, df)
+    matrix = np.diag(shape) if np.ndim(shape) == 1 else shape  # SciPy takes no diagonal with df
+    matrix = matrix * np.eye(3) if np.ndim(x) == 2 and np.ndim(matrix) == 0 else matrix
+    want = theirs.multivariate_t.logpdf(x, loc, matrix, df)  # its pdf has a bug for df = inf
+    want = np.exp(want) if form == "pdf" else want
+    np.testing.assert_allclose(np.squeeze(got), want, rtol=1e-12)
+
+
+@pytest.mark.parametrize("df", [0.5, 40.0, 1e6, 1e12])
+def test_a_density_of_t_and_its_derivative_by_the_degrees_of_freedom(df):
+    """ln f to 1e-13 of what mpmath computes, d/d(df) to 1e-16 in absolute terms"""
+    with mp.workdps(60):
+        away = mp.matrix([mp.mpf(each) for each in (X[0] - MEAN).tolist()])
+        cov = mp.matrix(COV.tolist())
+        distance = (away.T * mp.inverse(cov) * away)[0]
+
+        def log_density(df):
+            growth = (df + 3) / 2 * mp.log1p(distance / df)
+            gammas = mp.loggamma((df + 3) / 2) - mp.loggamma(df / 2)
+            return gammas - 3 * mp.log(df * mp.pi) / 2 - mp.log(mp.det(cov)) / 2 - growth
+
+        want = float(log_density(mp.mpf(df))), float(mp.diff(log_density, df, h=mp.mpf(df) / 1e20))
+    assert student.logpdf(X[0], MEAN, COV, df) == pytest.approx(want[0], rel=1e-13)
+    slope = tn.grad(lambda df: student.logpdf(X[0], MEAN, COV, df))(df)
+    assert slope == pytest.approx(want[1], rel=1e-12, abs=1e-16)
+
+
+def test_derivatives_of_a_density_of_t():
+    """by point, place, shape and degrees of freedom, twice; of stacks of them"""
+
+    def density(x, loc, root, df):
+        return student.logpdf(x, loc, root @ root.T, df)
+
+    tn.check_grads(density, (X, MEAN, COV, np.array([2.5, 7.0])), order=2)
+    assert np.isnan(student.logpdf(X, MEAN, COV, -1.0)).all()
+    single = student.logpdf(X.astype("float32"), MEAN.astype("float32"), df=np.float32(2))
+    assert single.dtype == "float32"
+    with pytest.raises(tn.ShapeMismatchError, match="fit together"):
+        student.logpdf(X, MEAN, COV[:2])
 
 
 @pytest.mark.parametrize("form", ["logpdf", "pdf"])
