@@ -76,6 +76,8 @@ class Packs:
         self._again: dict[Any, int] = defaultdict(int)
         for seeds in seeds_of(graph):
             self._add_seeds(seeds)
+        if not self.packs:
+            return
         for position, node in enumerate(graph.nodes):
             self._take(position, node)
         self._remove_partial()

@@ -75,7 +75,9 @@ class Words:
         self._nodes = graph.nodes
         for node in graph.nodes:  # in order, so that nothing recurses
             if self.avals[node[2][0]].ndim == 2:
-                self._found[node[2][0]] = self._split(node)
+                terms = self._split(node)
+                if terms:
+                    self._found[node[2][0]] = terms
 
     def of(self, value: int) -> tuple[Term, ...]:
         """Return the terms whose sum a matrix is."""
@@ -91,22 +93,22 @@ class Words:
         return tuple([term.transposed() for term in terms])
 
     def _split(self, node: MaterializedNode) -> tuple[Term, ...]:
+        """Return the terms that an equation adds, scales or multiplies; () of another equation."""
         op: Any = node[0]
-        whole = (_word(node[2][0]),)
         if type(op) is Transpose:
             return self.transposed(self.of(node[1][0]))
         if type(op) is Neg:
             return _negated(self.of(node[1][0]))
         if type(op) is Mul:
-            return self._scaled(node) or whole
+            return self._scaled(node)
         if type(op) is DotGeneral:
-            return self._product(node) or whole
+            return self._product(node)
         if type(op) is Add or type(op) is Sub:
             x, y = (self.of(i) for i in node[1])
             found = (*x, *(y if type(op) is Add else _negated(y)))
             if len(found) <= _MAX_TERMS and any([len(term.factors) > 1 for term in found]):
                 return found
-        return whole
+        return ()
 
     def _scaled(self, node: MaterializedNode) -> tuple[Term, ...]:
         """Return a matrix times a vector that is repeated in rows or columns; () if it is none."""

@@ -17,11 +17,11 @@ from tenferro.backend.lowering.decompose import cycle_error
 from tenferro.computegraph import (
     PRIMARY,
     CompiledProgram,
+    Instruction,
     MaterializedGraph,
     MaterializedNode,
     Operation,
     Structure,
-    infer,
 )
 from tenferro.computegraph._materialize import new_row
 from tenferro.primitives.structural import StopGradient
@@ -31,18 +31,13 @@ Gap = tuple[Operation, Avals, str]  # the operation, its operands, the primitive
 _DEPTH_LIMIT = 200  # decompositions within decompositions; a longer chain never ends
 
 
-class _Row(NamedTuple):
-    operation: Operation
-    inputs: tuple[int, ...]
-    outputs: tuple[int, ...]
-    role: Any
-    source: Any
-
-
 class _Frame(NamedTuple):
-    """One replacement being written: its rows, where its values are, and who waits for it."""
+    """The program or one replacement being written: its rows, the avals of its values, where these
+    are now, and who waits for it.
+    """
 
-    rows: Iterator[_Row]
+    rows: Iterator[MaterializedNode | Instruction]
+    avals: Sequence[Any]
     number: dict[int, int]
     results: Sequence[int]
     caller: tuple[dict[int, int], tuple[int, ...]] | None
@@ -90,9 +85,9 @@ class Splicer:
 
     def _walk(self, program: CompiledProgram) -> None:
         self._avals = list(program.input_avals)
-        rows = (_Row(i[0], i[1], i[2], i.role, i.source) for i in program.nodes)
         number = {i: i for i in program.inputs}
-        self._frames = [_Frame(rows, number, program.outputs, None, None, None)]
+        rows = iter(program.nodes)
+        self._frames = [_Frame(rows, program.avals, number, program.outputs, None, None, None)]
         while self._frames:
             frame = self._frames[-1]
             row = next(frame.rows, None)
@@ -110,20 +105,20 @@ class Splicer:
         number, places = frame.caller
         number.update(zip(places, results, strict=True))
 
-    def _row(self, frame: _Frame, row: _Row) -> None:
-        inputs = tuple([frame.number[i] for i in row.inputs])
-        operation = row.operation
+    def _row(self, frame: _Frame, row: MaterializedNode | Instruction) -> None:
+        number, (operation, given, outputs) = frame.number, row[:3]
+        inputs = tuple([number[i] for i in given])
         if type(operation) is StopGradient:  # where nothing is differentiated any more: its operand
-            frame.number[row.outputs[0]] = inputs[0]
+            number[outputs[0]] = inputs[0]
             return
         alike = (operation, *(sorted(inputs) if operation.commutative else inputs))
         places = self._written.get(alike)
         if places is None:
-            avals = tuple([self._avals[i] for i in inputs])
+            avals = tuple([frame.avals[i] for i in given])
             if not self._can_run(operation, avals) and self._replace(frame, row, inputs, avals):
                 return
-            places = self._written[alike] = self._write(row, inputs, avals)
-        frame.number.update(zip(row.outputs, places, strict=True))
+            places = self._written[alike] = self._write(frame, row, inputs)
+        number.update(zip(outputs, places, strict=True))
 
     def _can_run(self, operation: Operation, avals: Avals) -> bool:
         entry = operation, avals
@@ -132,14 +127,25 @@ class Splicer:
             known = self._known[entry] = self._runs(operation, avals)
         return known
 
-    def _write(self, row: _Row, inputs: tuple[int, ...], avals: Avals) -> tuple[int, ...]:
+    def _write(
+        self, frame: _Frame, row: MaterializedNode | Instruction, inputs: tuple[int, ...]
+    ) -> tuple[int, ...]:
+        operation, outputs = row[0], row[2]
         base = len(self._avals)
-        self._avals += infer(row.operation, avals)
-        places = tuple(range(base, len(self._avals)))
-        self._nodes.append(new_row((row.operation, inputs, places, row.role, row.source)))
+        self._avals += [frame.avals[i] for i in outputs]
+        places = tuple(range(base, base + len(outputs)))
+        of_program = frame.replaced is None
+        role, source = (row.role, row.source) if of_program else (PRIMARY, frame.source)
+        self._nodes.append(new_row((operation, inputs, places, role, source)))
         return places
 
-    def _replace(self, frame: _Frame, row: _Row, inputs: tuple[int, ...], avals: Avals) -> bool:
+    def _replace(
+        self,
+        frame: _Frame,
+        row: MaterializedNode | Instruction,
+        inputs: tuple[int, ...],
+        avals: Avals,
+    ) -> bool:
         """Begin the replacement of a row; without one, note a gap and answer False."""
         graph = self._decompose(row.operation, avals)
         if graph is None:
@@ -150,15 +156,15 @@ class Splicer:
         replaced = row.operation, avals
         self._refuse_cycle(replaced)
         self.decomposed.append(row.operation)
-        source = row.source
         self._frames.append(
             _Frame(
-                (_Row(n.operation, n.inputs, n.outputs, PRIMARY, source) for n in graph.nodes),
+                iter(graph.nodes),
+                graph.avals,
                 dict(enumerate(inputs)),
                 graph.outputs,
                 (frame.number, row.outputs),
                 replaced,
-                source,
+                row.source if frame.replaced is None else frame.source,
             )
         )
         return True

@@ -10,6 +10,7 @@ which cheap steps make all that others read: a minimum cut. Read next:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from functools import cache
 from typing import Generic
 
 from tenferro.backend.regions.grouping import Group
@@ -36,10 +37,10 @@ def recompute(
     for step in steps:
         for slot in step.operands:
             readers.setdefault(slot, []).append(step)
-    alive = _ends(steps, outputs)
+    ends = cache(lambda: _ends(steps, outputs))  # most regions hand nothing on that is cheap
     for group in groups:
         made = {step.targets[0]: (position, step) for position, step in group.members}
-        _Exports(group, made, group_of, readers, alive, avals, outputs, is_cheap).save()
+        _Exports(group, made, group_of, readers, ends, avals, outputs, is_cheap).save()
 
 
 def _ends(steps: Sequence[RegionStep], outputs: Iterable[int]) -> Callable[[int], float]:
@@ -79,7 +80,7 @@ class _Exports(Generic[S]):
         made: Mapping[int, tuple[int, S]],
         group_of: Mapping[int, Group[S]],
         readers: Mapping[int, Sequence[S]],
-        alive: Callable[[int], float],
+        ends: Callable[[], Callable[[int], float]],
         avals: Sequence[Aval],
         outputs: Set[int],
         is_cheap: Callable[[S], bool],
@@ -88,7 +89,7 @@ class _Exports(Generic[S]):
         self.made = made
         self.group_of = group_of
         self.readers = readers
-        self.alive = alive
+        self.ends = ends
         self.avals = avals
         self.outputs = outputs
         self.is_cheap = is_cheap
@@ -123,7 +124,8 @@ class _Exports(Generic[S]):
             return None
         operands = self.made[slot][1].operands
         large = [i for i in operands if self.avals[i].size == self.avals[slot].size]
-        return [i for i in large if not (self.alive(i) >= end or self.is_kept(i))]
+        alive = self.ends()
+        return [i for i in large if not (alive(i) >= end or self.is_kept(i))]
 
     def between(self, cut: Set[int], slot: int) -> list[int]:
         """Return the slots that are recomputed for one, down to the cut and to live values."""

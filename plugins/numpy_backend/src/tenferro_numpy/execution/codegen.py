@@ -85,6 +85,7 @@ class _Whole(Generated):
         self._bound: list[Any] = []
         self._positions: dict[int, int] = {}  # by line number
         self._names: dict[int, str] = {}
+        self._templates: dict[int, str] = {}  # by the identity of expressions
         self.text = self._write()
         self.new_lines = len(plan.lines)
 
@@ -127,12 +128,18 @@ class _Whole(Generated):
     def _operand(self, index: int) -> str:
         return f"r{index}" if index >= 0 else self._name(self._plan.literals[~index])
 
+    def _bind(self, expression: Expression) -> str:
+        """Return the template of an expression with the names of its bound values."""
+        chosen = self._choose(expression)
+        return chosen.with_names([self._name(value) for value in chosen.bound])
+
     def _line(self, line: Line) -> str:
-        expression = self._choose(line.expression)
-        names = tuple([self._name(value) for value in expression.bound])
-        operands = tuple([self._operand(i) for i in line.operands])
+        template = self._templates.get(id(line.expression))
+        if template is None:
+            template = self._templates[id(line.expression)] = self._bind(line.expression)
+        operands = [self._operand(i) for i in line.operands]
         targets = ", ".join([f"r{i}" for i in line.targets])
-        text = f"        {targets} = {expression.text(operands, names)}"
+        text = f"        {targets} = {template.format(*operands)}"
         if line.frees:
             text += f"; del {', '.join([f'r{i}' for i in line.frees])}"
         return text

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
@@ -87,9 +87,16 @@ class Expression(NamedTuple):
         fields = [part.partition("}")[0] for part in self.template.split("{")]
         return len({field for field in fields if field.isdigit()})
 
-    def text(self, operands: tuple[str, ...], names: tuple[str, ...]) -> str:
+    def text(self, operands: tuple[str, ...], names: Sequence[str]) -> str:
         """Write the line with names for operands and bound values."""
-        return self.template.format(*operands, **{f"p{i}": name for i, name in enumerate(names)})
+        return self.with_names(names).format(*operands)
+
+    def with_names(self, names: Sequence[str]) -> str:
+        """Return the template with names for bound values, and the places of its operands."""
+        text = self.template
+        for i, name in enumerate(names):
+            text = text.replace(f"{{p{i}}}", name)
+        return text
 
     def function(self) -> Function:
         """Return the expression as a function of its operands, without a Python frame if

@@ -6,6 +6,7 @@ Read next: `memory/registers.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -16,9 +17,12 @@ from tenferro.backend.lowering import LoweringTable
 from tenferro.primitives import Aval
 from tenferro.primitives.constants import Constant
 
+Function = Callable[..., Any]
+
 __all__ = ["Compared", "Literals", "is_zero"]
 
 _MAX_BYTES_TO_EXPAND = 1 << 16  # bytes of a literal above which it stays a view of one element
+_MAX_BYTES_TO_SHARE = 1 << 10  # bytes of a constant that all programs of the process share
 
 
 def is_zero(operation: Any) -> bool:
@@ -59,20 +63,30 @@ class Literals:
         """Return the value as a read-only array."""
         if type(op) is Compared:
             compare = self.table.lookup(op.operation, op.avals)
-            value = compare(op.operation, *[self.evaluate(x) for x in op.literals])
-        else:
-            value = self._made(op)
-        if value.nbytes <= _MAX_BYTES_TO_EXPAND:
-            value = np.array(value)
-        value = value.view()
-        value.flags.writeable = False
-        return value
+            return _read_only(compare(op.operation, *[self.evaluate(x) for x in op.literals]))
+        function: Function = self.table.lookup(op, ())
+        if type(op) is not Constant:
+            return _read_only(np.asarray(function(op)))
+        small = op.dtype.itemsize * prod(op.shape) <= _MAX_BYTES_TO_SHARE
+        return (_shared if small else _filled)(function, op)
 
-    def _made(self, op: Any) -> Any:
-        function: Callable[..., Any] = self.table.lookup(op, ())
-        if type(op) is Constant and op.shape:
-            element = np.asarray(function(Constant(op.value, op.dtype, ())))
-            if element.itemsize * prod(op.shape) <= _MAX_BYTES_TO_EXPAND:
-                return np.full(op.shape, element)
-            return np.broadcast_to(element, op.shape)
-        return np.asarray(function(op))
+
+def _filled(function: Function, op: Constant) -> Any:
+    """Return the value of a constant: that of one element, expanded or full."""
+    element = np.asarray(function(Constant(op.value, op.dtype, ())))
+    if element.itemsize * prod(op.shape) > _MAX_BYTES_TO_EXPAND:
+        return _read_only(np.broadcast_to(element, op.shape))
+    value = np.empty(op.shape, element.dtype)
+    value[...] = element
+    value.flags.writeable = False
+    return value
+
+
+_shared = lru_cache(maxsize=512)(_filled)  # programs have the same few numbers
+
+
+def _read_only(value: Any) -> Any:
+    """Return an array that nobody writes to; a small one is a copy, which holds nothing else."""
+    value = np.array(value) if value.nbytes <= _MAX_BYTES_TO_EXPAND else value.view()
+    value.flags.writeable = False
+    return value

@@ -9,6 +9,7 @@ a line after their death, large ones only for a few steps. Read next: `planner.p
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -146,6 +147,12 @@ def writing_into(expression: Expression) -> Expression | None:
     is_ufunc = bool(expression.into) and isinstance(expression.bound[0], np.ufunc)
     if not (is_ufunc or expression.onto):
         return None
-    count = expression.operand_count
-    text = (expression.onto or expression.into).replace("{out}", f"{{{count}}}")
+    text, count = _numbered(expression.onto or expression.into, expression.template)
     return Expression(text, expression.bound, memory_of=count)
+
+
+@lru_cache(maxsize=512)  # programs share their templates
+def _numbered(text: str, template: str) -> tuple[str, int]:
+    """Return the text with a number for the place of its result, and that number."""
+    count = Expression(template).operand_count
+    return text.replace("{out}", f"{{{count}}}"), count
