@@ -1,6 +1,7 @@
 """Comparison, selection, complex parts, constants."""
 
 import operator
+from functools import partial
 
 import numpy as np
 import pytest
@@ -82,6 +83,26 @@ def test_complex_is_not_computed_by_a_product(check):
 @pytest.mark.parametrize("shape", [(), (3,), (2, 0), (300, 300)])
 def test_constant(check, value, dtype, shape):
     check(lambda: tp.constant(value, dtype, shape), [], np.full(shape, value, dtype))
+
+
+ALIKE = [  # they compare equal, and have other bits
+    (0.0, "float64"),
+    (-0.0, "float64"),
+    (0.0, "float32"),
+    (0, "int64"),
+    (False, "bool"),
+    (0j, "complex128"),
+    (complex(0.0, -0.0), "complex128"),
+]
+
+
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_constants_that_programs_share_keep_their_bits(backend, program, shape):
+    for value, dtype in (*ALIKE, *ALIKE):
+        (result,) = backend.compile(program(partial(tp.constant, value, dtype, shape)), ())()
+        assert result.dtype == dtype
+        assert result.tobytes() == np.full(shape, value, dtype).tobytes()
+        result[...] = 1  # it belongs to who called
 
 
 @pytest.mark.parametrize("dtype", ["int32", "float64", "complex64"])

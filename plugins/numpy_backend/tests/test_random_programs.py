@@ -34,6 +34,7 @@ LIMITS = [
     (selection, "_MIN_ELEMENTS_FOR_BITWISE_SELECT"),
     (structural, "_WRITTEN_OUT"),
     (literals, "_MAX_BYTES_TO_EXPAND"),
+    (literals, "_MAX_BYTES_TO_SHARE"),
 ]
 CHECKS = settings(
     max_examples=150,
