@@ -86,7 +86,7 @@ _shared = lru_cache(maxsize=512)(_filled)  # programs have the same few numbers
 
 
 def _read_only(value: Any) -> Any:
-    """Return an array that nobody writes to; a small one is a copy, which holds nothing else."""
+    """Return a read-only array; a small one is a copy, which keeps no other memory alive."""
     value = np.array(value) if value.nbytes <= _MAX_BYTES_TO_EXPAND else value.view()
     value.flags.writeable = False
     return value
