@@ -13,8 +13,11 @@ from jax import numpy as jnp
 
 from tenferro.backend.lowering import Lowerings, LoweringTable, takes_table
 from tenferro.computegraph import CompiledProgram, Fragment, compile_program
+from tenferro.primitives import Aval
 from tenferro.primitives.control import Bound, Checkpoint, Scan, Switch, WhileLoop
 from tenferro_xla._bodies import OwnOperation, rewritten_body
+from tenferro_xla._operands import numpy_dtype
+from tenferro_xla._platform import is_for_cpu
 from tenferro_xla._signs import for_signs, nonnegative
 
 lowerings = Lowerings()
@@ -51,10 +54,33 @@ def switch(table: LoweringTable, op: Switch, index: Array, *xs: Array) -> Any:
 @takes_table
 def checkpoint(table: LoweringTable, op: Checkpoint, *xs: Array) -> Any:
     """Run the body; behind a barrier if it computes again what XLA would find computed before."""
-    if op.recompute:
-        xs = lax.optimization_barrier(xs)  # type: ignore[no-untyped-call]
-    found = as_function(op.body, table)(*xs)
+    run = as_function(op.body, table)
+    if not op.recompute:
+        found: Sequence[Array] = run(*xs)
+    elif is_for_cpu():
+        found = _when_all_are_there(run, op.body.output_avals, xs)
+    else:
+        found = run(*lax.optimization_barrier(xs))  # type: ignore[no-untyped-call]
     return found[0] if len(found) == 1 else tuple(found)
+
+
+def _when_all_are_there(
+    run: Callable[..., list[Array]], avals: Sequence[Aval], xs: Sequence[Array]
+) -> Sequence[Array]:
+    """Run a function in a computation of its own, which starts when all its operands are there.
+
+    XLA for the CPU removes barriers before it orders a program. What is computed again then runs as
+    early as it can: with the first evaluation or merged with it, with all its values stored. The
+    branch of a conditional has no other readers, and XLA does not know its predicate, because that
+    is a barrier still when conditionals are simplified.
+    """
+    is_true = lax.optimization_barrier(jnp.asarray(True))  # type: ignore[no-untyped-call]
+
+    def skip(*_: Array) -> tuple[Array, ...]:
+        return tuple([lax.full(a.shape, 0, numpy_dtype(a.dtype)) for a in avals])
+
+    found: Sequence[Array] = lax.cond(is_true, lambda *xs: tuple(run(*xs)), skip, *xs)
+    return found
 
 
 @lowerings.register(WhileLoop)
