@@ -39,7 +39,15 @@ from tenferro.computegraph._fragment import (
     fragment_of_graph,
     leaves_beside,
 )
-from tenferro.computegraph._graph import External, Graph, Local, Node, OperationKey, postorder
+from tenferro.computegraph._graph import (
+    External,
+    Graph,
+    Local,
+    Node,
+    OperationKey,
+    is_literal,
+    postorder,
+)
 from tenferro.computegraph._keys import (
     NO_TRACES,
     UNKNOWN,
@@ -102,9 +110,10 @@ __all__ = [
     "SerializationError", "Structure", "TenferroError", "UnresolvedValueError", "ValueDef",
     "ValueKey", "apply_operation", "canonical", "check_operand_count", "clip", "compile_program",
     "derive", "derive_again", "derive_at", "derive_one", "evaluate", "flatten", "fragment",
-    "fragment_of_graph", "from_rows", "infer", "input_key", "inputs_of", "join_traces",
-    "leaves_beside", "materialize_merge", "narrowed", "new_leaf", "operation_text", "outputs_of",
-    "postorder", "resolve", "retire", "schedule", "signature", "table_size", "vertex_cut",
+    "fragment_of_graph", "from_rows", "infer", "input_key", "inputs_of", "is_literal",
+    "join_traces", "leaves_beside", "materialize_merge", "narrowed", "new_leaf", "operation_text",
+    "outputs_of", "postorder", "resolve", "retire", "schedule", "signature", "table_size",
+    "vertex_cut",
 ]
 # end generated
 # fmt: on

@@ -263,6 +263,12 @@ def _outputs_of(
     return [*made], firsts
 
 
+def is_literal(key: ValueKey) -> bool:
+    """Return True if a literal, such as a constant, made this value."""
+    definition = key.definition
+    return definition is not None and definition[0].literal
+
+
 def postorder(
     outputs: Iterable[ValueKey], definition_of: Callable[[ValueKey], Definition | None]
 ) -> tuple[list[ValueKey], list[Definition], list[ValueKey]]:

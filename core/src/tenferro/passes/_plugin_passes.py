@@ -9,13 +9,14 @@ else raises ``BrokenPassError``. Read next: ``../backend/_plugin_passes.py``, wh
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from tenferro.computegraph import Fragment, MaterializedGraph, fragment_of_graph, infer
 from tenferro.passes._errors import BrokenPassError
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import PassRules, RuleTable
+from tenferro.primitives.control.higher_order import listed
 
 Rewrite = Callable[[MaterializedGraph], MaterializedGraph]
 
@@ -113,7 +114,7 @@ def problem_of(graph: MaterializedGraph, found: Any) -> str:
     before = [graph.avals[i] for i in graph.outputs]
     after = [found.avals[i] for i in found.outputs]
     if before != after:
-        return f"the outputs were {_listed(before)}, and became {_listed(after)}"
+        return f"the outputs were {listed(before)}, and became {listed(after)}"
     lost = _effects(graph) - _effects(found)
     return f"the effect {next(iter(lost)).name} is gone" if lost else ""
 
@@ -130,7 +131,7 @@ def _problem_of_equations(graph: MaterializedGraph) -> str:
         if tuple(outputs) != tuple(range(count, count + len(made))):
             return f"the results of {operation.name} are not the next numbers of values"
         if tuple([graph.avals[i] for i in outputs if i < len(graph.avals)]) != tuple(made):
-            return f"{operation.name} gives {_listed(made)}, the graph says otherwise"
+            return f"{operation.name} gives {listed(made)}, the graph says otherwise"
         count += len(made)
     if count != len(graph.avals) or not all(0 <= i < count for i in graph.outputs):
         return "an output is not among the values of the graph, or a value has no equation"
@@ -143,7 +144,3 @@ def _effects(graph: MaterializedGraph) -> Counter[Any]:
 
 def _key(operation: Any) -> str:
     return getattr(operation, "key", "")
-
-
-def _listed(avals: Sequence[Any]) -> str:
-    return ", ".join(map(str, avals)) or "nothing"

@@ -18,6 +18,7 @@ from tenferro.computegraph import (
     OperationRole,
     ValueKey,
     inputs_of,
+    is_literal,
     new_leaf,
     outputs_of,
     postorder,
@@ -207,7 +208,7 @@ def _step(definition: Definition, aval: Any, place: dict[ValueKey, int]) -> Reco
     names = () if operation.simplify is None or beside is None else beside
     watches = operation.simplify is not None or operation.commutative  # literals come last
     given = inputs if watches else ()
-    watched = tuple([(place[key], names) for key in given if not _is_literal(key)])
+    watched = tuple([(place[key], names) for key in given if not is_literal(key)])
     mask = role.active_mask if isinstance(role, Linearized) else None
     turned: OperationRole | None = None
     if operation.commutative and len(watched) == 2:
@@ -218,7 +219,3 @@ def _step(definition: Definition, aval: Any, place: dict[ValueKey, int]) -> Reco
     is_plain = is_plain and (operation.simplify is None or beside is not None)
     places = tuple([place[key] for key in inputs])
     return RecordedEquation(operation, places, role, turned, aval, mask, watched, is_plain)
-
-
-def _is_literal(key: ValueKey) -> bool:
-    return key.definition is not None and key.definition[0].literal

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenferro.arrays.functions.structural import swapaxes
 from tenferro.arrays.handle.array import Array, another_handle
 from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import cast, stretch
@@ -37,3 +38,8 @@ def conj(x: Any) -> Array:
     if found.dtype.is_bool:
         return cast(found, int8)
     return conjugate(found) if found.dtype.is_complex else another_handle(found)
+
+
+def adjoint(x: Array) -> Array:
+    """Return the conjugate transpose of each matrix."""
+    return conj(swapaxes(x, -1, -2))

@@ -14,6 +14,7 @@ from typing import Any
 from tenferro._runtime import CollectorPaused
 from tenferro._runtime.records import NamedTuple
 from tenferro.backend.lowering.decompose import cycle_error
+from tenferro.backend.lowering.signature import key_of
 from tenferro.computegraph import (
     PRIMARY,
     CompiledProgram,
@@ -150,7 +151,7 @@ class Splicer:
         graph = self._decompose(row.operation, avals)
         if graph is None:
             above = frame.replaced
-            within = "" if above is None else _key(above[0])
+            within = "" if above is None else key_of(above[0])
             self.gaps.append((row.operation, avals, within))
             return False
         replaced = row.operation, avals
@@ -175,11 +176,7 @@ class Splicer:
             chain = chain[chain.index(replaced) :]
         elif len(chain) < _DEPTH_LIMIT:
             return
-        raise cycle_error(tuple(_key(operation) for operation, _ in [*chain[-10:], replaced]))
-
-
-def _key(operation: Operation) -> str:
-    return getattr(operation, "key", "") or str(operation.name)
+        raise cycle_error(tuple(key_of(operation) for operation, _ in [*chain[-10:], replaced]))
 
 
 def _needed(nodes: Sequence[MaterializedNode], outputs: Iterable[int]) -> list[MaterializedNode]:

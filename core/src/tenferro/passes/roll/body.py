@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tenferro._runtime.records import NamedTuple
-from tenferro.computegraph import Operation, ValueKey, fragment
+from tenferro.computegraph import Operation, ValueKey, fragment, is_literal
 from tenferro.passes.roll.steps import (
     Earlier,
     Program,
@@ -54,7 +54,7 @@ class Body:
             if isinstance(read, Earlier)
             for i in range(read.back)
         ]
-        self.consts = [key for key in wholes if not _is_literal(key)]
+        self.consts = [key for key in wholes if not is_literal(key)]
         self.carries = [*dict.fromkeys(carries)]
         self.rows = [*rows]
         self.carry_of = {(*c[:2], len(c.starts)): i for i, c in enumerate(self.carries)}
@@ -64,7 +64,7 @@ class Body:
         self._carry = {carry: first_carry + i for i, carry in enumerate(self.carries)}
         self._row = {keys: first_row + i for i, keys in enumerate(self.rows)}
         self._made: dict[Result, int] = {}
-        equations = self._equations(program, steps, [key for key in wholes if _is_literal(key)])
+        equations = self._equations(program, steps, [key for key in wholes if is_literal(key)])
         avals = [key.aval for key in self.consts]
         avals += [carry.starts[0].aval for carry in self.carries]
         avals += [keys[0].aval for keys in self.rows]
@@ -111,8 +111,3 @@ def reads_of(steps: Steps) -> Iterator[Read]:
     """Give everything that the equations of a step read."""
     for row in steps.reads:
         yield from row
-
-
-def _is_literal(key: ValueKey) -> bool:
-    definition = key.definition
-    return definition is not None and bool(definition[0].literal)

@@ -22,6 +22,7 @@ from tenferro.computegraph import (
     Operation,
     ValueKey,
     inputs_of,
+    is_literal,
     new_leaf,
     outputs_of,
     postorder,
@@ -268,12 +269,7 @@ def _read_by_linear_part(
         if not flow.isdisjoint(given):
             flow.update(outputs_of(key, definition))
             read.update(dict.fromkeys([k for k in given if k not in flow]))
-    return [key for key in read if not _is_literal(key)], flow
-
-
-def _is_literal(key: ValueKey) -> bool:
-    definition = key.definition
-    return definition is not None and definition[0].literal
+    return [key for key in read if not is_literal(key)], flow
 
 
 def _carries_of(keys: Sequence[ValueKey], kinds: _Kinds) -> list[ValueKey]:

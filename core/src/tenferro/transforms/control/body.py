@@ -26,6 +26,7 @@ from tenferro.computegraph import (
     Fragment,
     ValueKey,
     inputs_of,
+    is_literal,
     new_leaf,
     outputs_of,
     postorder,
@@ -215,7 +216,7 @@ def read_from_outside(
     order, definitions, leaves = postorder(outputs, recorded.definitions_inside())
     if not hoists or any([definition[0].volatile for definition in definitions]):
         outside = [key for key in leaves if key not in inside]
-        return [key for key in outside if not _is_literal(key)]
+        return [key for key in outside if not is_literal(key)]
     read: dict[ValueKey, None] = {}
     for key, definition in zip(order, definitions, strict=True):
         given = inputs_of(definition)
@@ -223,12 +224,7 @@ def read_from_outside(
             inside.update(outputs_of(key, definition))
             read.update(dict.fromkeys([x for x in given if x not in inside]))
     read.update(dict.fromkeys([key for key in outputs if key not in inside]))
-    return [key for key in read if not _is_literal(key)]
-
-
-def _is_literal(key: ValueKey) -> bool:
-    definition = key.definition
-    return definition is not None and bool(definition[0].literal)
+    return [key for key in read if not is_literal(key)]
 
 
 def given_arrays(tree: Any, name: str) -> tuple[list[Array], Any, list[str], bool]:

@@ -19,7 +19,7 @@ from tenferro.arrays.handle.memo import Memo
 from tenferro.arrays.handle.traces import refuse_leaked_value
 from tenferro.arrays.handle.weak import is_weak
 from tenferro.arrays.promotion.broadcast import weak
-from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
+from tenferro.computegraph import UNKNOWN, ValueKey, is_literal, new_leaf
 from tenferro.primitives import constant, convert
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._dtype import promote_dtypes
@@ -63,11 +63,6 @@ def literal_key(leaf: Any, like: ValueKey) -> ValueKey | None:
         return None
     fits = leaf.key.aval is like.aval and leaf.key.aval.dtype.is_inexact
     return leaf.key if fits and is_literal(leaf.key) else None
-
-
-def is_literal(key: ValueKey) -> bool:
-    """Return whether a literal made this value."""
-    return key.definition is not None and key.definition[0].literal
 
 
 class LeafPlace(NamedTuple):

@@ -12,10 +12,10 @@ from typing import Any
 
 from tenferro.arrays import Array
 from tenferro.arrays.errors import at_user_line
-from tenferro.computegraph import ValueKey
+from tenferro.computegraph import ValueKey, is_literal
 from tenferro.primitives import Aval, Handle, TensorPrimitive
 from tenferro.tidu import pushforward
-from tenferro.transforms.derivatives.directions import flow_key, is_literal, mismatch
+from tenferro.transforms.derivatives.directions import flow_key, mismatch
 from tenferro.transforms.derivatives.grad import (
     grad,
     gradient_keys,

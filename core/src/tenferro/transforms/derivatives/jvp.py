@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from tenferro.arrays import Array, is_traced
-from tenferro.computegraph import ValueKey
+from tenferro.computegraph import ValueKey, is_literal
 from tenferro.primitives import Handle, TensorPrimitive
 from tenferro.tidu import ADContext, pushforward
 from tenferro.transforms.derivatives.directions import (
@@ -15,7 +15,6 @@ from tenferro.transforms.derivatives.directions import (
     as_tuple,
     direction_key,
     flow_key,
-    is_literal,
     literal_key,
     mismatch,
     unit_key,

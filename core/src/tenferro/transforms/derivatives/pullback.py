@@ -14,7 +14,15 @@ from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.evaluation.evaluate import executable
 from tenferro.arrays.handle.traces import is_traced
 from tenferro.backend import select_backend
-from tenferro.computegraph import UNKNOWN, ProgramCache, ValueKey, flatten, new_leaf, signature
+from tenferro.computegraph import (
+    UNKNOWN,
+    ProgramCache,
+    ValueKey,
+    flatten,
+    is_literal,
+    new_leaf,
+    signature,
+)
 from tenferro.primitives import Handle
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import Linearization, in_rule
@@ -128,7 +136,7 @@ def _compile(
     """
     place = {key: i for i, key in enumerate(leaves)}
     shared = [key for key in linear.residuals if key in place]
-    made = [key for key in linear.residuals if key not in place and not _is_literal(key)]
+    made = [key for key in linear.residuals if key not in place and not is_literal(key)]
     given = [new_leaf("given", aval) for aval in places]
     results = emit(linear, [Handle(key) for key in given])
     if any([is_traced(key) for key in (*made, *results)]):
@@ -139,11 +147,6 @@ def _compile(
     apply = _program([*made, *shared, *given], results, backend)
     avals = tuple([key.aval for key in results])
     return _Pair(forward, apply, tuple([place[key] for key in shared]), avals)
-
-
-def _is_literal(key: ValueKey) -> bool:
-    operation = key.operation
-    return operation is not None and operation.literal
 
 
 def _program(

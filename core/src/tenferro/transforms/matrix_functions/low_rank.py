@@ -17,12 +17,11 @@ from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, as_array
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.comparison import where
-from tenferro.arrays.functions.complex import conj
+from tenferro.arrays.functions.complex import adjoint
 from tenferro.arrays.functions.contraction import matmul
 from tenferro.arrays.functions.elementwise import stop_gradient
 from tenferro.arrays.functions.linalg.decomposing import matrices
 from tenferro.arrays.functions.linalg.matrix_functions import sqrtm
-from tenferro.arrays.functions.structural import matrix_transpose
 from tenferro.arrays.handle.array import evaluable
 from tenferro.arrays.promotion.broadcast import cast
 from tenferro.primitives import InvalidParameterError
@@ -77,7 +76,7 @@ def low_rank(a: Any, k: int) -> Array:
     if not rank:
         return x * 0
     u, v, m = _leading("low_rank", x, rank)
-    return matmul(matmul(u, m), _adjoint(v))
+    return matmul(matmul(u, m), adjoint(v))
 
 
 def low_rank_factors(a: Any, k: int) -> LowRankFactors:
@@ -120,7 +119,7 @@ def low_rank_factors(a: Any, k: int) -> LowRankFactors:
         return LowRankFactors(x[..., :, :0], x[..., :0, :])
     u, v, m = _leading("low_rank_factors", x, rank)
     root = sqrtm(m)
-    return LowRankFactors(matmul(u, root), matmul(root, _adjoint(v)))
+    return LowRankFactors(matmul(u, root), matmul(root, adjoint(v)))
 
 
 def _rank(function: str, k: Any, x: Array) -> int:
@@ -137,7 +136,7 @@ def _leading(function: str, x: Array, k: int) -> tuple[Array, Array, Array]:
     """U, V and M; nan where the last value kept is not larger than the first one dropped."""
     frames = _Frames(k)
     u, v = frames.find(x)
-    m = matmul(matmul(_adjoint(u), x), v)
+    m = matmul(matmul(adjoint(u), x), v)
     s = svd_primitives.svd(stop_gradient(x))[1]
     dropped = s[..., k] if k < s.shape[-1] else s[..., 0] * 0
     is_apart = s[..., k - 1] - dropped > s[..., 0] * default_epsilon(s)
@@ -160,7 +159,7 @@ class _Frames:
 
     def _values(self, a: Array) -> tuple[Array, Array]:
         u, _, vh = svd_primitives.svd(stop_gradient(a))
-        return u[..., :, : self.k], _adjoint(vh[..., : self.k, :])
+        return u[..., :, : self.k], adjoint(vh[..., : self.k, :])
 
     def _rule(self, primals: Any, tangents: Any) -> Any:
         (a,), (da,) = primals, tangents
@@ -168,9 +167,9 @@ class _Frames:
         return (u, v), self._tangents(a, u, v, da)
 
     def _tangents(self, a: Array, u: Array, v: Array, da: Array) -> Any:
-        dav, dahu = matmul(da, v), matmul(_adjoint(da), u)
-        right = dav - matmul(u, matmul(_adjoint(u), dav))
-        left = dahu - matmul(v, matmul(_adjoint(v), dahu))
+        dav, dahu = matmul(da, v), matmul(adjoint(da), u)
+        right = dav - matmul(u, matmul(adjoint(u), dav))
+        left = dahu - matmul(v, matmul(adjoint(v), dahu))
         return self.solve(False)(a, (right, left))
 
     def solve(self, is_adjoint: bool) -> custom_linear:
@@ -190,12 +189,12 @@ class _Frames:
             x, y = made(a, p, q)
             u, v = self.find(a)
             du, dv = self._tangents(a, u, v, da)
-            m, dm = (matmul(matmul(_adjoint(u), z), v) for z in (a, da))
-            vh, dvh = _adjoint(v), _adjoint(dv)
+            m, dm = (matmul(matmul(adjoint(u), z), v) for z in (a, da))
+            vh, dvh = adjoint(v), adjoint(dv)
             dr = da - matmul(matmul(du, m) + matmul(u, dm), vh) - matmul(matmul(u, m), dvh)
-            dm = _adjoint(dm) if is_adjoint else dm
+            dm = adjoint(dm) if is_adjoint else dm
             first = matmul(dr, y) - matmul(x, dm)
-            second = matmul(_adjoint(dr), x) - matmul(y, _adjoint(dm))
+            second = matmul(adjoint(dr), x) - matmul(y, adjoint(dm))
             return (x, y), self.solve(is_adjoint)(a, (dp + first, dq + second))
 
         made = custom_jvp(self._by_gaps)
@@ -206,9 +205,9 @@ class _Frames:
         """Solve in the basis of singular vectors, where M and R are diagonal."""
         u, s, vh = svd_primitives.svd(stop_gradient(a))
         p, q, k = stop_gradient(p), stop_gradient(q), self.k
-        rest_u, rest_v = u[..., :, k:], _adjoint(vh[..., k:, :])
+        rest_u, rest_v = u[..., :, k:], adjoint(vh[..., k:, :])
         kept, dropped = s[..., None, :k], s[..., k:, None]
-        inside_p, inside_q = matmul(_adjoint(rest_u), p), matmul(_adjoint(rest_v), q)
+        inside_p, inside_q = matmul(adjoint(rest_u), p), matmul(adjoint(rest_v), q)
         kind = p.dtype
         scale = cast(1 / ((kept - dropped) * (kept + dropped)), kind)
         near, far, inverse = cast(kept, kind), cast(dropped, kind), cast(1 / kept, kind)
@@ -216,7 +215,3 @@ class _Frames:
         y = (near * inside_q + far * inside_p) * scale
         outside_p, outside_q = p - matmul(rest_u, inside_p), q - matmul(rest_v, inside_q)
         return matmul(rest_u, x) + outside_p * inverse, matmul(rest_v, y) + outside_q * inverse
-
-
-def _adjoint(x: Array) -> Array:
-    return conj(matrix_transpose(x))

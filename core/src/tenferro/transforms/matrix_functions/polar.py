@@ -10,10 +10,9 @@ from typing import Any
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.functions.complex import conj, real
+from tenferro.arrays.functions.complex import adjoint, real
 from tenferro.arrays.functions.contraction import linalg_trace, matmul
 from tenferro.arrays.functions.linalg.decomposing import matrices
-from tenferro.arrays.functions.structural import matrix_transpose
 from tenferro.primitives import InvalidParameterError, ShapeMismatchError
 from tenferro.primitives.linalg.polar_isometry import polar_isometry
 
@@ -49,7 +48,7 @@ def polar(a: Any, side: str = "right") -> PolarResult:
         )  # fmt: skip
         raise at_user_line(error)
     u = polar_isometry(x)
-    p = matmul(_adjoint(u), x) if side == "right" else matmul(x, _adjoint(u))
+    p = matmul(adjoint(u), x) if side == "right" else matmul(x, adjoint(u))
     return PolarResult(u, _hermitian(p))
 
 
@@ -71,14 +70,10 @@ def orthogonal_procrustes(A: Any, B: Any) -> tuple[Array, Array]:
                 "orthogonal_procrustes", "the operand is not a single matrix", got=x.aval,
                 need="[rows, columns]", shapes=(x.shape,),
             ))  # fmt: skip
-    product = matmul(_adjoint(left), right)
+    product = matmul(adjoint(left), right)
     u = polar_isometry(product)
-    return u, real(linalg_trace(matmul(_adjoint(u), product)))
+    return u, real(linalg_trace(matmul(adjoint(u), product)))
 
 
 def _hermitian(x: Array) -> Array:
-    return (x + _adjoint(x)) * 0.5
-
-
-def _adjoint(x: Array) -> Array:
-    return conj(matrix_transpose(x))
+    return (x + adjoint(x)) * 0.5

@@ -21,7 +21,7 @@ from tenferro.arrays import Array, is_traced
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.arithmetic import absolute, sqrt
 from tenferro.arrays.functions.comparison import where
-from tenferro.arrays.functions.complex import imag, real
+from tenferro.arrays.functions.complex import adjoint, imag, real
 from tenferro.arrays.functions.contraction import linalg_diagonal as diagonal
 from tenferro.arrays.functions.contraction import matmul
 from tenferro.arrays.functions.creation import full, zeros
@@ -29,7 +29,7 @@ from tenferro.arrays.functions.data_types import finfo
 from tenferro.arrays.functions.joining import block
 from tenferro.arrays.functions.linalg.decomposing import matrices, qr, unfit
 from tenferro.arrays.functions.linalg.eigenproblems import eigvalsh
-from tenferro.arrays.functions.linalg.lyapunov import adjoint, lyapunov, stein
+from tenferro.arrays.functions.linalg.lyapunov import lyapunov, stein
 from tenferro.arrays.functions.linalg.solving import inv, solve, square
 from tenferro.arrays.functions.linalg.triangular import solve_triangular
 from tenferro.arrays.functions.reduction import all as every

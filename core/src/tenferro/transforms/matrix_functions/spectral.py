@@ -17,18 +17,17 @@ from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.arithmetic import absolute
 from tenferro.arrays.functions.broadcasting import broadcast_to
 from tenferro.arrays.functions.comparison import where
-from tenferro.arrays.functions.complex import conj, real
+from tenferro.arrays.functions.complex import adjoint, conj, real
 from tenferro.arrays.functions.contraction import matmul
 from tenferro.arrays.functions.creation import ones, zeros
 from tenferro.arrays.functions.data_types import finfo
 from tenferro.arrays.functions.einsum import einsum
 from tenferro.arrays.functions.elementwise import stop_gradient
 from tenferro.arrays.functions.linalg.decomposing import from_lower
-from tenferro.arrays.functions.linalg.eigenproblems import matrices
 from tenferro.arrays.functions.reduction import sum
 from tenferro.arrays.functions.sorting import sort
-from tenferro.arrays.functions.structural import matrix_transpose, stack
-from tenferro.arrays.promotion.broadcast import cast
+from tenferro.arrays.functions.structural import stack
+from tenferro.arrays.promotion.broadcast import cast, double_if_exact
 from tenferro.primitives import InvalidParameterError, ShapeMismatchError, TensorPrimitive
 from tenferro.primitives.linalg import eigh as eigh_primitives
 from tenferro.transforms.custom_rules.jvp import custom_jvp
@@ -90,7 +89,7 @@ def spectral_function(a: Any, g: Callable[..., Any], *args: Any) -> Array:
      [1. 0.]]
     """
     check_function(g, "spectral_function")
-    x = matrices(a)
+    x = double_if_exact(a)
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise at_user_line(ShapeMismatchError.of(
             "spectral_function", "the operand is not a square matrix", got=x.aval,
@@ -161,7 +160,7 @@ def _linear(g: Callable[..., Any], is_conjugate: bool, order: int) -> custom_lin
 
     def transpose(residuals: Any, ct: Array) -> Array:
         a, others, args = residuals
-        adjoints = tuple([_adjoint(e) for e in others])
+        adjoints = tuple([adjoint(e) for e in others])
         found = _function(g, not is_conjugate, order)(a, (*adjoints, ct), args)
         return found if a.dtype.is_complex else real(found)
 
@@ -226,7 +225,7 @@ def _along(
         (*w.shape, *[w.shape[-1]] * order), dtype=w.dtype
     )  # fmt: skip
     table = conj(table) if is_conjugate else table
-    vh = _adjoint(v)
+    vh = adjoint(v)
     if not order:
         return matmul(v * _like(table, v)[..., None, :], vh)
     inside = [matmul(matmul(vh, e), v) for e in directions]
@@ -242,10 +241,6 @@ def _along(
 
 def _like(x: Array, y: Array) -> Array:
     return cast(x, y.dtype) if y.dtype.is_complex and not x.dtype.is_complex else x
-
-
-def _adjoint(x: Array) -> Array:
-    return conj(matrix_transpose(x))
 
 
 def _divided(g: Callable[[Array], Array], w: Array, order: int) -> Array:

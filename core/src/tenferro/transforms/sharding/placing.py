@@ -16,11 +16,11 @@ from tenferro.arrays.handle.traces import is_followed
 from tenferro.backend import Backend, ShardedArrays, UnsupportedError, host, select_backend
 from tenferro.backend._snapshots import is_numpy
 from tenferro.backend.select import backend_of
-from tenferro.computegraph import new_leaf
 from tenferro.primitives import Aval, Mesh, ShardingSpec
 from tenferro.primitives._errors import ShardingError
 from tenferro.primitives._mesh import check_axes, check_fits, spec_error
 from tenferro.transforms.recording import tree as _tree
+from tenferro.transforms.recording.run_or_record import known_array
 from tenferro.transforms.sharding.prefixes import specs_of
 
 __all__ = ["from_local", "shard"]
@@ -132,7 +132,7 @@ def placed(
     read: Callable[[Any], Any],
 ) -> Array:
     """Return an Array that is split; ``read`` returns a region of it."""
-    return _known(_sharded(backend).place(aval, mesh, spec, read), aval)
+    return known_array(_sharded(backend).place(aval, mesh, spec, read), aval)
 
 
 def from_local(rows: Any, mesh: Mesh, spec: Any, *, backend: str | Backend | None = None) -> Any:
@@ -180,14 +180,8 @@ def from_local(rows: Any, mesh: Mesh, spec: Any, *, backend: str | Backend | Non
         spec_of_leaf = own or _WHOLE
         _checked(check_axes, spec_of_leaf, mesh, local, "from_local")
         operand = _sharded(chosen).from_local(part, mesh, spec_of_leaf)
-        found.append(_known(operand, chosen.aval_of(operand)))
+        found.append(known_array(operand, chosen.aval_of(operand)))
     return _tree.unflatten(structure, found)
-
-
-def _known(operand: Any, aval: Aval) -> Array:
-    key = new_leaf("value", aval)
-    key.operand = operand
-    return Array(key)
 
 
 def _sharded(backend: Backend) -> ShardedArrays:

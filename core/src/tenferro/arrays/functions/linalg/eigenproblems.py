@@ -13,10 +13,9 @@ from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.linalg.splitting_values import eigh_of
 from tenferro.arrays.functions.structural import matrix_transpose
 from tenferro.arrays.handle.array import Array
-from tenferro.arrays.handle.convert import as_array
-from tenferro.arrays.promotion.broadcast import cast
+from tenferro.arrays.promotion.broadcast import double_if_exact
 from tenferro.arrays.registry import covers
-from tenferro.primitives import InvalidParameterError, conj, float64
+from tenferro.primitives import InvalidParameterError, conj
 from tenferro.primitives.linalg import eig as general
 from tenferro.primitives.linalg import eigh as of_hermitian
 
@@ -35,17 +34,11 @@ class EigResult(NamedTuple):
     eigenvectors: Array
 
 
-def matrices(a: Any) -> Array:
-    """Return the operand as floats; integers of every width become float64, as in NumPy."""
-    found = as_array(a)
-    return found if found.dtype.is_inexact else cast(found, float64)
-
-
 def _lower(a: Any, triangle: Any) -> Array:
     """Return a matrix whose lower triangle is the wanted triangle of the operand, or its
     adjoint.
     """
-    found = matrices(a)
+    found = double_if_exact(a)
     if triangle not in ("L", "l", "U", "u"):
         error = InvalidParameterError.of(
             "eigh", "no such triangle", got=f"UPLO={triangle!r}", need="'L' or 'U'",
@@ -120,7 +113,7 @@ def eig(a: Any, *, gauge: str = "raw", epsilon: float | None = None) -> EigResul
     >>> eig(as_array(2.0).reshape(1, 1)).eigenvalues
     Array([2.+0.j])
     """
-    return EigResult(*general.eig(matrices(a), gauge=gauge, epsilon=epsilon))
+    return EigResult(*general.eig(double_if_exact(a), gauge=gauge, epsilon=epsilon))
 
 
 @covers("linalg.eigvals")
@@ -132,4 +125,4 @@ def eigvals(a: Any) -> Array:
     >>> eigvals(as_array(2.0).reshape(1, 1))
     Array([2.+0.j])
     """
-    return general.eigvals(matrices(a))
+    return general.eigvals(double_if_exact(a))

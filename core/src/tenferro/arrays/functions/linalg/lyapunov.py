@@ -13,7 +13,7 @@ from typing import Any
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.arithmetic import absolute
 from tenferro.arrays.functions.comparison import where
-from tenferro.arrays.functions.complex import conj, real
+from tenferro.arrays.functions.complex import adjoint, conj, real
 from tenferro.arrays.functions.contraction import linalg_diagonal as diagonal
 from tenferro.arrays.functions.data_types import finfo
 from tenferro.arrays.functions.elementwise import stop_gradient
@@ -23,7 +23,6 @@ from tenferro.arrays.functions.rearranging import flip
 from tenferro.arrays.functions.reduction import all as every
 from tenferro.arrays.functions.reduction import argmax
 from tenferro.arrays.functions.reduction import min as smallest
-from tenferro.arrays.functions.structural import matrix_transpose
 from tenferro.arrays.functions.triangles import eye
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
@@ -128,11 +127,6 @@ def stein(a: Array, q: Array) -> Array:
     )
     x = x if q.dtype.is_complex else real(x)
     return x * cast(_one_or_nan(values), q.dtype)[..., None, None]
-
-
-def adjoint(x: Array) -> Array:
-    """Return the conjugate transpose of each matrix."""
-    return conj(matrix_transpose(x))
 
 
 def _operands(function: str, a: Any, q: Any) -> tuple[Array, Array]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenferro.arrays.functions.linalg.eigenproblems import matrices
 from tenferro.arrays.functions.linalg.powers import matrix_power
 from tenferro.arrays.handle.array import Array
+from tenferro.arrays.promotion.broadcast import double_if_exact
 from tenferro.arrays.registry import FUNCTIONS
 from tenferro.primitives import real
 from tenferro.primitives.linalg.matrix_function import matrix_function
@@ -26,7 +26,7 @@ def expm(A: Any) -> Array:
     >>> tn.linalg.expm([[0.0]])
     array([[1.]])
     """
-    return matrix_function("expm", matrices(A))
+    return matrix_function("expm", double_if_exact(A))
 
 
 def logm(A: Any) -> Array:
@@ -43,7 +43,7 @@ def logm(A: Any) -> Array:
     >>> tn.linalg.logm([[1.0]])
     array([[0.]])
     """
-    return matrix_function("logm", matrices(A))
+    return matrix_function("logm", double_if_exact(A))
 
 
 def sqrtm(A: Any) -> Array:
@@ -60,7 +60,7 @@ def sqrtm(A: Any) -> Array:
     >>> tn.linalg.sqrtm([[4.0]])
     array([[2.]])
     """
-    return matrix_function("sqrtm", matrices(A))
+    return matrix_function("sqrtm", double_if_exact(A))
 
 
 def fractional_matrix_power(A: Any, t: Any) -> Array:
@@ -85,7 +85,7 @@ def cosm(A: Any) -> Array:
     >>> tn.linalg.cosm([[0.0]])
     array([[1.]])
     """
-    found = matrices(A)
+    found = double_if_exact(A)
     exponential = expm(found * 1j)
     return (exponential + expm(found * -1j)) * 0.5 if found.dtype.is_complex else real(exponential)
 
@@ -97,7 +97,7 @@ def sinm(A: Any) -> Array:
     >>> tn.linalg.sinm([[0.0]])
     array([[0.]])
     """
-    found = matrices(A)
+    found = double_if_exact(A)
     exponential = expm(found * 1j)
     if found.dtype.is_complex:
         return (exponential - expm(found * -1j)) * -0.5j
@@ -121,7 +121,7 @@ def coshm(A: Any) -> Array:
     >>> tn.linalg.coshm([[0.0]])
     array([[1.]])
     """
-    found = matrices(A)
+    found = double_if_exact(A)
     return (expm(found) + expm(-found)) * 0.5
 
 
@@ -132,7 +132,7 @@ def sinhm(A: Any) -> Array:
     >>> tn.linalg.sinhm([[0.0]])
     array([[0.]])
     """
-    found = matrices(A)
+    found = double_if_exact(A)
     return (expm(found) - expm(-found)) * 0.5
 
 

@@ -23,9 +23,14 @@ from tenferro.arrays.functions.reduction import any_empty, keep, max, min, sum
 from tenferro.arrays.functions.structural import moveaxis
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
-from tenferro.arrays.promotion.broadcast import cast, normalize_axes, normalize_axis
+from tenferro.arrays.promotion.broadcast import (
+    cast,
+    double_if_exact,
+    normalize_axes,
+    normalize_axis,
+)
 from tenferro.arrays.registry import FUNCTIONS, covers
-from tenferro.primitives import InvalidParameterError, float64
+from tenferro.primitives import InvalidParameterError
 
 _FROBENIUS = (None, "fro", "f")
 
@@ -40,7 +45,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     >>> norm(as_array(3.0).reshape(1) - 4).shape
     ()
     """
-    found, ord = _floating(x), parameter(ord, "norm")
+    found, ord = double_if_exact(x), parameter(ord, "norm")
     if axis is None and ord is None:
         return _vector(found, 2, range(found.ndim), keepdims)
     axes = _given_axes(axis, found.ndim)
@@ -58,7 +63,7 @@ def vector_norm(x: Any, *, axis: Any = None, keepdims: bool = False, ord: Any = 
     ord: a number, also fractional or negative; 0 counts what is not zero, ±inf is the largest or
     smallest modulus
     """
-    found, ord = _floating(x), parameter(ord, "vector_norm")
+    found, ord = double_if_exact(x), parameter(ord, "vector_norm")
     return _vector(found, ord, normalize_axes(axis, found.ndim, "vector_norm"), keepdims)
 
 
@@ -69,16 +74,10 @@ def matrix_norm(x: Any, *, keepdims: bool = False, ord: Any = "fro") -> Array:
     ord: "fro" √Σ|x|², "nuc" Σσ, 2 and −2 the largest and smallest σ, 1 and −1 the largest and
     smallest sum of moduli of a column, ±inf of a row
     """
-    found, ord = _floating(x), parameter(ord, "matrix_norm")
+    found, ord = double_if_exact(x), parameter(ord, "matrix_norm")
     if found.ndim < 2:
         raise _refuse(f"matrix_norm of {found.aval}", "rank 2 or more", "x", found.shape)
     return _matrix(found, ord, (found.ndim - 2, found.ndim - 1), keepdims)
-
-
-def _floating(x: Any) -> Array:
-    """Return the operand as floats; integers of every width become float64, as in NumPy."""
-    found = as_array(x)
-    return found if found.dtype.is_inexact else cast(found, float64)
 
 
 def _given_axes(axis: Any, ndim: int) -> tuple[int, ...]:

@@ -13,12 +13,12 @@ from typing import Any
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.arithmetic import absolute, sqrt
 from tenferro.arrays.functions.comparison import where
-from tenferro.arrays.functions.complex import conj, real
+from tenferro.arrays.functions.complex import adjoint, conj, real
 from tenferro.arrays.functions.contraction import matmul
 from tenferro.arrays.functions.creation import zeros
 from tenferro.arrays.functions.linalg.decomposing import QRResult, matrices, qr, unfit
 from tenferro.arrays.functions.reduction import sum
-from tenferro.arrays.functions.structural import concatenate, matrix_transpose
+from tenferro.arrays.functions.structural import concatenate
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import cast
@@ -121,8 +121,8 @@ def qr_update(
     dtype = promote_dtypes(q.dtype, promote_dtypes(left.dtype, right.dtype))
     q, r, left, right = (cast(x, dtype) for x in (q, r, left, right))
     if q.shape[-1] < q.shape[-2]:
-        return QRResult(*qr(matmul(q, r) + matmul(left, _adjoint(right))))
-    rotation, triangle = qr(r + matmul(matmul(_adjoint(q), left), _adjoint(right)), "complete")
+        return QRResult(*qr(matmul(q, r) + matmul(left, adjoint(right))))
+    rotation, triangle = qr(r + matmul(matmul(adjoint(q), left), adjoint(right)), "complete")
     return QRResult(matmul(q, rotation), triangle)
 
 
@@ -133,14 +133,14 @@ def _with_columns(q: Array, r: Array, new: Array, k: int) -> QRResult:
     m, c = q.shape[-2:]
     n, p = r.shape[-1], new.shape[-1]
     if c == m:
-        inside = matmul(_adjoint(q), new)
+        inside = matmul(adjoint(q), new)
         q, inside = _reflected(q, inside, n)
     elif n + p > m:
         raise unfit("qr_insert", f"at most {m} columns, or a full decomposition", q, r, new)
     else:
-        inside = matmul(_adjoint(q), new)
+        inside = matmul(adjoint(q), new)
         rest = new - matmul(q, inside)
-        again = matmul(_adjoint(q), rest)  # of what rounding left: twice is enough
+        again = matmul(adjoint(q), rest)  # of what rounding left: twice is enough
         outside, triangle = qr(rest - matmul(q, again))
         q = concatenate([q, outside], axis=-1)
         inside = concatenate([inside + again, triangle], axis=-2)
@@ -163,9 +163,9 @@ def _reflected(q: Array, inside: Array, start: int) -> tuple[Array, Array]:
         square = sum(real(v * conj(v)), axis=-2, keepdims=True)
         weight = cast(2 / where(square == 0, 1, square), x.dtype)
         below = inside[..., row:, :]
-        below = below - matmul(v * weight, matmul(_adjoint(v), below))
+        below = below - matmul(v * weight, matmul(adjoint(v), below))
         last = q[..., row:]
-        last = last - matmul(matmul(last, v * weight), _adjoint(v))
+        last = last - matmul(matmul(last, v * weight), adjoint(v))
         inside = concatenate([inside[..., :row, :], below], axis=-2)
         q = concatenate([q[..., :row], last], axis=-1)
     return q, inside
@@ -246,7 +246,3 @@ def _no_value(function: str, name: str, fact: str, value: Any, need: str) -> Exc
     return at_user_line(InvalidParameterError.of(
         function, fact, got=repr(value), need=need, parameter=name, value=value
     ))  # fmt: skip
-
-
-def _adjoint(x: Array) -> Array:
-    return conj(matrix_transpose(x))

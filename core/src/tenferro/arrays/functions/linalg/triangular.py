@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.functions.complex import conj
+from tenferro.arrays.functions.complex import adjoint
 from tenferro.arrays.functions.linalg.solving import square, system
-from tenferro.arrays.functions.structural import matrix_transpose, squeeze
+from tenferro.arrays.functions.structural import squeeze
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.promotion.broadcast import broadcast_shapes, stretch
 from tenferro.arrays.registry import covers
@@ -43,14 +43,8 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Array:
     """
     found = square(a, "cholesky")
     if upper:
-        return _adjoint(cholesky_primitive.cholesky(_adjoint(found)))
+        return adjoint(cholesky_primitive.cholesky(adjoint(found)))
     return cholesky_primitive.cholesky(found)
-
-
-def _adjoint(x: Array) -> Array:
-    """xᴴ."""
-    transposed = matrix_transpose(x)
-    return conj(transposed) if x.dtype.is_complex else transposed
 
 
 def cho_factor(
