@@ -187,6 +187,17 @@ def test_gradient_of_a_determinant_of_rank_one_less():
     close(tn.grad(np.linalg.det)(a), [[4.0, -2.0], [-2.0, 1.0]])
 
 
+_COFACTORS = [[1.0, 12.0, -4.0], [-2.0, 1.0, 8.0], [6.0, -3.0, 1.0]]
+
+
+@pytest.mark.parametrize("n, want", [(1, 0), (2, 0), (3, 2 * np.array(_COFACTORS))])
+def test_second_derivative_of_cofactors_in_one_direction(n, want):
+    """Cofactors of n rows are forms of degree n - 1: of three, twice those of the direction."""
+    a, d = regular("real", 3)[:n, :n], np.array([[1.0, 2, 0], [0, 1, 3], [4, 0, 1]])[:n, :n]
+    found = tn.jacfwd(tn.jacfwd(lambda t: tn.grad(np.linalg.det)(a + t * d)))(0.5)
+    close(found, np.broadcast_to(want, (n, n)))
+
+
 def test_slogdet_of_a_singular_matrix():
     found = np.linalg.slogdet(tn.asarray([[1.0, 2.0], [2.0, 4.0]]))
     assert tuple(map(float, found)) == (0.0, -np.inf)

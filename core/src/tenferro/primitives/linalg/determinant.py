@@ -2,8 +2,8 @@
 
 The derivative of the determinant is the adjugate, transposed; those of the adjugate are its
 polarised coefficients, which are ``adjugate`` again with directions. No rule divides by the
-determinant, so derivatives of every order are right at singular matrices of any rank. Read next:
-``slogdet.py``.
+determinant, so derivatives of every order are right at singular matrices of any rank. Up to three
+rows they are products of entries. Read next: ``slogdet.py``.
 """
 
 from __future__ import annotations
@@ -25,12 +25,16 @@ from tenferro.primitives.cumulative import cumprod
 from tenferro.primitives.elementwise import exp
 from tenferro.primitives.linalg._matrices import (
     adjoint,
+    columns,
     columns_by,
     diagonal,
     diagonal_matrix,
     factorizable,
     identity,
+    joined_columns,
+    joined_rows,
     matmul,
+    rows,
     rows_by,
     square_size,
     swapped,
@@ -38,12 +42,13 @@ from tenferro.primitives.linalg._matrices import (
 from tenferro.primitives.linalg.lu import lu
 from tenferro.primitives.linalg.svd import svd
 from tenferro.primitives.reduction import reduce_max, reduce_min, reduce_prod, reduce_sum
-from tenferro.primitives.structural import broadcast_in_dim, convert, stop_gradient
+from tenferro.primitives.structural import broadcast_in_dim, convert, reverse, stop_gradient
 from tenferro.tidu import RuleBuilder, Value
 
 __all__ = ["Adjugate", "Det", "adjugate", "det"]
 
 _PI = 3.141592653589793
+_MAX_ROWS_OF_ENTRIES = 3
 
 
 class Det(Mixed):
@@ -99,9 +104,13 @@ class Adjugate(Mixed):
         return conj(swapped(adjugate(a, *others, swapped(conj(ct)))))
 
     def decompose(self, a: Handle, *directions: Handle) -> Handle:
-        """Compute in the frame of the singular vectors, where a is diagonal."""
+        """Multiply entries of small matrices; otherwise compute in the frame of the singular
+        vectors, where a is diagonal.
+        """
         if not a.size:
             return a
+        if a.shape[-1] <= _MAX_ROWS_OF_ENTRIES:
+            return _of_entries(a, directions)
         u, s, vh = svd(a)
         inner = [matmul(matmul(adjoint(u), d), adjoint(vh)) for d in directions]
         if len(directions) > 1:
@@ -113,6 +122,46 @@ class Adjugate(Mixed):
         phase = det(matmul(u, vh))
         spread = broadcast_in_dim(phase, a.shape, tuple(range(phase.ndim)))
         return matmul(matmul(adjoint(vh), middle), adjoint(u)) * spread
+
+
+def _of_entries(a: Handle, directions: Sequence[Handle]) -> Handle:
+    """Dᵏ adj(a)[d_1, …, d_k] of matrices of up to three rows, by the formula for the entries.
+
+    adj is a form of degree n - 1: where directions are missing, the matrix itself stands.
+    """
+    n, k = a.shape[-1], len(directions)
+    if k >= n:
+        return zeros_like(a)
+    if n == 1:
+        return full_like(a, 1)
+    if n == 2:
+        return _of_two_rows(directions[0] if k else a)
+    return _of_three_rows(*directions) if k == 2 else _of_three_rows(a, *directions)
+
+
+def _of_two_rows(x: Handle) -> Handle:
+    """adj(x) = [[x_11, -x_01], [-x_10, x_00]]"""
+    turned = swapped(reverse(x, (x.ndim - 2, x.ndim - 1)))
+    return select(convert(identity(x), bool), turned, -turned)
+
+
+def _of_three_rows(x: Handle, y: Handle | None = None) -> Handle:
+    """adj(x), or D adj(x)[y], for three rows.
+
+    A cofactor is made of the entries in the next two rows and columns, in turn.
+    """
+    of_x = [_entries_after(x, i, j) for i in (1, 2) for j in (1, 2)]
+    if y is None:
+        return swapped(of_x[0] * of_x[3] - of_x[1] * of_x[2])
+    of_y = [_entries_after(y, i, j) for i in (1, 2) for j in (1, 2)]
+    kept = of_x[0] * of_y[3] + of_y[0] * of_x[3]
+    return swapped(kept - (of_x[1] * of_y[2] + of_y[1] * of_x[2]))
+
+
+def _entries_after(x: Handle, i: int, j: int) -> Handle:
+    """Return the matrix whose rows and columns begin i and j later, in turn."""
+    x = joined_rows(rows(x, i), rows(x, 0, i))
+    return joined_columns(columns(x, j), columns(x, 0, j))
 
 
 def _first_derivative(s: Handle, b: Handle) -> Handle:
