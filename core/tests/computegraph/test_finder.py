@@ -5,6 +5,7 @@ import os
 import py_compile
 import sys
 from importlib.machinery import PathFinder, SourceFileLoader
+from importlib.util import module_from_spec
 
 import pytest
 
@@ -36,6 +37,12 @@ def imported(name="tenferro_found.value"):
     return importlib.import_module(name)
 
 
+def names_in(spec):
+    """Return what a new module holds, apart from its spec and loader."""
+    names = vars(module_from_spec(spec))
+    return {name: value for name, value in names.items() if name not in ("__spec__", "__loader__")}
+
+
 def test_it_is_asked_first():
     assert [type(finder) for finder in sys.meta_path].count(OwnModules) == 1
 
@@ -48,6 +55,7 @@ def test_a_spec_is_the_one_of_the_path(name):
     got, want = OwnModules().find_spec(full, place), PathFinder.find_spec(full, place)
     assert [getattr(got, field) for field in LOOKED_AT] == [getattr(want, f) for f in LOOKED_AT]
     assert isinstance(got.loader, SourceFileLoader)
+    assert names_in(got) == names_in(want)
     assert got.loader.get_code(full) == want.loader.get_code(full)
     assert got.loader.get_source(full) == want.loader.get_source(full)
 

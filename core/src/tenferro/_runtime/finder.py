@@ -31,6 +31,12 @@ class _Loader(SourceFileLoader):
         super().__init__(name, path)
         self._bytecode = bytecode
 
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Return a module that knows its files: where one does not, Python's question is slow."""
+        module = ModuleType(spec.name)
+        module.__dict__.update(__file__=self.path, __cached__=self._bytecode)
+        return module
+
     def get_code(self, fullname: str) -> CodeType | None:
         """Return the code of the module."""
         try:

@@ -22,48 +22,59 @@ def made(*, default_factory: Callable[[], Any]) -> Any:
     return _Made(default_factory)
 
 
+_MISSING = object()  # in place of a default
+
+
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(made,))
 class Frozen:
     """Base of frozen records; ``kw_only=False`` lets values be given by position."""
 
-    __fields: ClassVar[tuple[str, ...]] = ()
+    __defaults: ClassVar[dict[str, Any]] = {}  # of all fields, in their order
+    __unset: ClassVar[tuple[str, ...]] = ()  # fields whose default is missing, or made anew
     __positional: ClassVar[bool] = False
 
     def __init_subclass__(cls, *, kw_only: bool = True, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         own = cls.__dict__
-        cls.__fields = tuple(dict.fromkeys((*cls.__fields, *own.get("__annotations__", {}))))
+        fields = (*cls.__defaults, *own.get("__annotations__", {}))
+        cls.__defaults = {name: getattr(cls, name, _MISSING) for name in fields}
+        cls.__unset = tuple(
+            [n for n, x in cls.__defaults.items() if x is _MISSING or isinstance(x, _Made)]
+        )
         cls.__positional = not kw_only
 
     def __init__(self, *values: Any, **named: Any) -> None:
         if values:
             named = self.__by_name(values, named)
         fields = self.__dict__
-        for name in self.__fields:
-            fields[name] = named.pop(name) if name in named else self.__default(name)
-        if named:
-            raise TypeError(f"{type(self).__name__} has no field {next(iter(named))!r}")
+        fields.update(self.__defaults)
+        fields.update(named)
+        if len(fields) > len(self.__defaults):
+            unknown = next(name for name in named if name not in self.__defaults)
+            raise TypeError(f"{type(self).__name__} has no field {unknown!r}")
+        for name in self.__unset:
+            if name not in named:
+                fields[name] = self.__made(name)
         self.__post_init__()
 
     def __post_init__(self) -> None:
         """Check and normalise the values."""
 
     def __by_name(self, values: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
-        kind, known = type(self).__name__, self.__fields
+        kind, known = type(self).__name__, self.__defaults
         if not self.__positional or len(values) > len(known):
             raise TypeError(f"{kind} takes {len(known)} fields, by name; got {len(values)} values")
         given = dict(zip(known, values, strict=False))
-        twice = [name for name in named if name in given]
-        if twice:
-            raise TypeError(f"{kind}: the field {twice[0]!r} is given twice")
+        if not given.keys().isdisjoint(named):
+            twice = next(name for name in named if name in given)
+            raise TypeError(f"{kind}: the field {twice!r} is given twice")
         return {**given, **named}
 
-    def __default(self, name: str) -> Any:
-        try:
-            default = getattr(type(self), name)
-        except AttributeError:
-            raise TypeError(f"{type(self).__name__} lacks the field {name!r}") from None
-        return default.factory() if isinstance(default, _Made) else default
+    def __made(self, name: str) -> Any:
+        default = self.__defaults[name]
+        if default is _MISSING:
+            raise TypeError(f"{type(self).__name__} lacks the field {name!r}")
+        return default.factory()
 
     def __values(self) -> dict[str, Any]:
         return dict(self.__dict__)

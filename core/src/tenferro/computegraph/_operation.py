@@ -177,10 +177,8 @@ def _inferred(operation: Operation, avals: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _snake_case(name: str) -> str:
     letters = [
-        f"_{letter}"
-        if letter.isupper() and name[i - 1 : i].isalnum() and name[i - 1].islower()
-        else letter
-        for i, letter in enumerate(name)
+        f"_{letter}" if before.islower() and letter.isupper() else letter
+        for before, letter in zip(f"_{name}", name, strict=False)
     ]
     return "".join(letters).lower()
 

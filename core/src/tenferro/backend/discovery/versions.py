@@ -6,14 +6,12 @@ all are and which need none of its import time. Read next: ``scan.py``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+from itertools import takewhile
 
-# Patterns, which `re` compiles at their first use: most processes read a stored scan instead.
-_NAME = r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)"
-_PLAIN_REQUIREMENT = r"\s*[A-Za-z0-9._-]+\s*\(?([<>=!.,\s0-9]*)\)?\s*"
-_PLAIN_CLAUSE = r"\s*(>=|<=|==|!=|<|>)\s*(\d+(?:\.\d+)*)\s*"
-_PLAIN_VERSION = r"\d+(?:\.\d+)*"
+from tenferro.backend.lowering.providers import canonical
+
+_RELATIONS = (">=", "<=", "==", "!=", "<", ">")  # a sign before what begins with it
 
 
 def range_problem(requirements: Iterable[str], name: str, version: str) -> str:
@@ -36,8 +34,15 @@ def required_name(requirement: str) -> str:
     >>> required_name("Tenferro_NumPy[extra] >= 0.1")
     'tenferro-numpy'
     """
-    found = re.match(_NAME, requirement)
-    return re.sub(r"[-_.]+", "-", found[1]).lower() if found else ""
+    return canonical(_written_name(requirement.lstrip()))
+
+
+def _written_name(requirement: str) -> str:
+    return "".join(takewhile(_is_of_name, requirement))
+
+
+def _is_of_name(letter: str) -> bool:
+    return letter.isascii() and (letter.isalnum() or letter in "-_.")
 
 
 def _line_problem(line: str, name: str, version: str) -> str:
@@ -55,14 +60,25 @@ def plain_fit(line: str, version: str) -> bool | None:
     """Return True if a version meets a requirement of plain clauses; ``None`` if it is not
     plain.
     """
-    plain = re.fullmatch(_PLAIN_REQUIREMENT, line)
-    if plain is None or not re.fullmatch(_PLAIN_VERSION, version):
+    name = _written_name(line.lstrip())
+    text = line.strip().removeprefix(name).strip().removeprefix("(").removesuffix(")")
+    clauses = [_clause(part.strip()) for part in text.split(",") if part.strip()]
+    plain = [bool(relation) and _is_plain(number) for relation, number in clauses]
+    if not (name and all(plain) and _is_plain(version)):
         return None
-    clauses = [c for c in plain[1].split(",") if c.strip()]
-    matches = [re.fullmatch(_PLAIN_CLAUSE, clause) for clause in clauses]
-    if not all(matches):
-        return None
-    return all(_holds(m[1], _numbers(version), _numbers(m[2])) for m in matches if m)
+    ours = _numbers(version)
+    return all([_holds(relation, ours, _numbers(number)) for relation, number in clauses])
+
+
+def _clause(text: str) -> tuple[str, str]:
+    """Return the sign with which a clause begins, empty without one, and what follows it."""
+    relation = next((sign for sign in _RELATIONS if text.startswith(sign)), "")
+    return relation, text.removeprefix(relation).strip()
+
+
+def _is_plain(version: str) -> bool:
+    """Return True for numbers with points between them."""
+    return all([part.isascii() and part.isdigit() for part in version.split(".")])
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -109,7 +109,7 @@ class Expression(NamedTuple):
             return there
         if self.template in _PLAIN_CALLS:
             return self.bound[0]  # type: ignore[no-any-return]
-        if _CALL_WITH_OPERATION.fullmatch(self.template):
+        if re.fullmatch(_CALL_WITH_OPERATION, self.template):
             return partial(self.bound[0], self.bound[1])
         count = self.operand_count
         if self.template == _plain_call(count):
@@ -138,7 +138,7 @@ _SLOW_IN_PLACE = frozenset((np.sign,))
 IDENTITY = Expression("{0}", shares=True)
 
 _PLAIN_CALLS = frozenset(("{p0}({0})", "{p0}({0}, {1})", "{p0}({0}, {1}, {2})"))
-_CALL_WITH_OPERATION = re.compile(r"\{p0\}\(\{p1\}((, \{\d+\})*)\)")
+_CALL_WITH_OPERATION = r"\{p0\}\(\{p1\}((, \{\d+\})*)\)"  # `re` compiles it at its first use
 _OPERATORS: dict[str, Function] = {
     "{0} + {1}": operator.add,
     "{0} - {1}": operator.sub,
