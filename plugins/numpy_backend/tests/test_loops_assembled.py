@@ -107,6 +107,29 @@ def test_results_are_those_of_the_loop_in_numpy(body, x, dtype):
             np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
 
 
+def large_view(np, c, x):
+    """A view of what stays is made once, whatever its size."""
+    return np.concatenate([(x * c)[1:], c[:1]])
+
+
+@pytest.mark.parametrize("carry_is_a_result", [True, False])
+def test_a_large_view_of_what_stays_is_there_in_every_step(carry_is_a_result):
+    """Arrays of more than 64 KiB are freed at their last use in a step."""
+    x = np.linspace(0.5, 1.5, 20_000)
+
+    def run(c, x):
+        return tn.scan(
+            lambda c, _: (large_view(tn, c, x), c if carry_is_a_result else None), c, None, 3
+        )
+
+    last, rows = compiled(run)(x, x)
+    want = [x]
+    for _ in range(3):
+        want.append(large_view(np, want[-1], x))
+    np.testing.assert_array_equal(last, want[3])
+    assert rows is None or np.array_equal(rows, want[:3])
+
+
 @pytest.mark.parametrize("body, x", ROWS)
 def test_gradients_are_those_of_differences(body, x):
     """Loops of derivatives pad; so do those of their derivatives."""

@@ -152,9 +152,10 @@ class LoopPlanner(Planner):
         places = _Places(self, is_plain=foreign or MEMORY_REUSE in self.how.without)
         return places.plan()
 
-    def dying(self) -> list[Sequence[int]]:
+    def dying(self, before: Before) -> list[Sequence[int]]:
         """Return the slots that die in each step of the body, of those that steps make."""
-        kept = (*self.outputs, *self.literals, *range(len(self.program.inputs)))
+        views = [step.targets[0] for step in before.views]  # made once, read in every step
+        kept = (*self.outputs, *self.literals, *range(len(self.program.inputs)), *views)
         return dying_after(self.steps, kept, len(self.avals))
 
 

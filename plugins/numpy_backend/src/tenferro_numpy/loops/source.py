@@ -276,7 +276,7 @@ class LoopSource:
         reader = {slot: step for step in planner.steps for slot in step.operands}
         late = planner.outputs[-1:] if not self.counted else ()  # read when carries have moved
         lines = []
-        for step, dead in zip(planner.steps, planner.dying(), strict=True):
+        for step, dead in zip(planner.steps, planner.dying(self.plan.before), strict=True):
             expression = self._chosen(step.expression)
             form = "number" if step.on_numbers else "scalar"
             if not step.on_numbers and self.avals[step.targets[0]].shape:
