@@ -59,6 +59,7 @@ _EXPRESSIONS = {  # the module with the expressions of a family of primitives
     "gammas": "special",
     "indexing": "indexing",
     "linalg.linear_solve": "linalg.lu",
+    "linalg.lu": "linalg.lu",
     "normal": "special",
     "reduction": "reduction",
     "rounding": "rounding",

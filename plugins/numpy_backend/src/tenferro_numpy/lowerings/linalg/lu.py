@@ -59,7 +59,7 @@ def _solution(op: LinearSolve, a: Any, factors: Any, permutation: Any, b: Any) -
         return _solve_matrix(op.adjoint, a, factors, permutation, b)
     refuse_zeros(op.key, factors)
     if is_stack_of_small(factors, b):
-        return _solve_stack(op.adjoint, factors, permutation[..., None], b)
+        return _solve_stack(op.adjoint, factors, permutation, b)
     solve = _solve_one_adjoint if op.adjoint else _solve_one
     return over_batch(solve, factors, permutation[..., None], b)
 
@@ -145,17 +145,20 @@ def _one_call_adjoint(factors: Any, permutation: Any, b: Any) -> Any:
     return x
 
 
-def _solve_stack(adjoint: bool, factors: Any, rows: Any, b: Any) -> Any:
+def _solve_stack(adjoint: bool, factors: Any, permutation: Any, b: Any) -> Any:
     """Solve many small systems at once."""
+    stack = b.reshape(-1, *b.shape[-2:])
+    places = np.arange(len(stack))[:, None], permutation.reshape(stack.shape[:2])
     if not adjoint:
-        below = stacked_triangular(factors, np.take_along_axis(b, rows, -2), unit_diagonal=True)
+        exchanged = stack[places].reshape(b.shape)
+        below = stacked_triangular(factors, exchanged, unit_diagonal=True)
         return stacked_triangular(factors, below, lower=False)
     turned = {"transposed": True, "conjugated": factors.dtype.kind == "c"}
     above = stacked_triangular(factors, b, lower=False, **turned)
     y = stacked_triangular(factors, above, unit_diagonal=True, **turned)
-    x = np.empty_like(y)
-    np.put_along_axis(x, rows, y, -2)
-    return x
+    x = np.empty_like(stack, order="C")
+    x[places] = y.reshape(stack.shape)
+    return x.reshape(b.shape)
 
 
 def _solve(factors: Any, permutation: Any, b: Any) -> Any:
@@ -174,6 +177,13 @@ def _solve_adjoint(factors: Any, permutation: Any, b: Any) -> Any:
     return x
 
 
+def _lu(op: Lu, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
+    (a,) = avals
+    if a.ndim != 2 or not a.size:
+        return called(op, 1, lowering, shares=True, foreign=True)
+    return Expression("{p0}({0})", (factors_of,), shares=True, foreign=True)
+
+
 def _linear_solve(
     op: LinearSolve, avals: tuple[Aval, ...], result: Aval, lowering: Function
 ) -> Expression:
@@ -186,4 +196,4 @@ def _linear_solve(
     )  # fmt: skip
 
 
-EXPRESSIONS: dict[type, Specialize] = {LinearSolve: _linear_solve}
+EXPRESSIONS: dict[type, Specialize] = {Lu: _lu, LinearSolve: _linear_solve}

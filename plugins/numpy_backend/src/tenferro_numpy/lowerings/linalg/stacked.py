@@ -77,11 +77,12 @@ def stacked_triangular(
 
 def _stack_last(x: Any) -> Any:
     """Return the matrices of a stack in new memory, [row, column, matrix]."""
-    return np.array(np.moveaxis(x.reshape(-1, *x.shape[-2:]), 0, -1), order="C")
+    return np.array(x.reshape(-1, *x.shape[-2:]).transpose(1, 2, 0), order="C")
 
 
 def _stack_first(x: Any, lead: Any) -> Any:
-    return np.ascontiguousarray(np.moveaxis(x, -1, 0)).reshape(*lead, *x.shape[:-1])
+    first = x.transpose(x.ndim - 1, *range(x.ndim - 1))
+    return np.ascontiguousarray(first).reshape(*lead, *x.shape[:-1])
 
 
 def _size(x: Any) -> Any:
@@ -92,5 +93,5 @@ def _size(x: Any) -> Any:
 def _exchange(rows: Any, j: int, chosen: Any, every: Any) -> None:
     """Exchange row j of each matrix with its chosen row."""
     kept = rows[j].copy()
-    rows[j] = np.moveaxis(rows[chosen, ..., every], 0, -1)
-    rows[chosen, ..., every] = np.moveaxis(kept, -1, 0)
+    rows[j] = rows[chosen, ..., every].T
+    rows[chosen, ..., every] = kept.T
