@@ -14,8 +14,8 @@ from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.functions.comparison import greater, where
-from tenferro.arrays.functions.elementwise import log
+from tenferro.arrays.functions.comparison import greater, less, where
+from tenferro.arrays.functions.elementwise import exp, expm1, log, log1p
 from tenferro.arrays.handle.array import SCALARS, Array
 from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import (
@@ -121,6 +121,13 @@ def _checked(x: Array, legal: Mask, flaws: list[Array]) -> Array:
 
 def _is_positive(x: Array) -> Array:
     return greater(x, 0)
+
+
+def log1mexp(z: Array) -> Array:
+    """Compute ln(1 - e⁻ᶻ) for z >= 0, with all digits (Mächler, 2012)."""
+    is_near = less(z, LN_2)
+    near = log(-expm1(-choose(is_near, z, 1.0)))
+    return choose(is_near, near, log1p(-exp(-choose(is_near, 1.0, z))))
 
 
 def choose(condition: Array, x: Any, y: Any) -> Array:

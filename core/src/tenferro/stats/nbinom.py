@@ -2,6 +2,7 @@
 
 It counts the failures before the n-th success, each of probability p; n is any positive number.
 With the mean μ and the variance μ + α μ², as in regressions of counts, n = 1/α and p = n/(n + μ).
+Where α μ is below 1e-16, p is rounded to 1, and the Poisson distribution is the one to take.
 A derivative by the count k is refused, those by n and p exist everywhere.
 """
 

@@ -81,6 +81,47 @@ def poisson(mu, *points):
     )  # fmt: skip
 
 
+def expon(*points):
+    return Distribution(
+        "expon", (), points, lambda x: mp.exp(-x), lambda x: -mp.expm1(-x), lambda x: mp.exp(-x)
+    )
+
+
+def _laplace(x):
+    return mp.exp(x) / 2 if x < 0 else 1 - mp.exp(-x) / 2
+
+
+def laplace(*points):
+    return Distribution(
+        "laplace", (), points, lambda x: mp.exp(-abs(x)) / 2, _laplace, lambda x: _laplace(-x)
+    )
+
+
+def _logistic(x):
+    return 1 / (1 + mp.exp(-x))
+
+
+def logistic(*points):
+    return Distribution(
+        "logistic", (), points, lambda x: _logistic(x) * _logistic(-x), _logistic,
+        lambda x: _logistic(-x),
+    )  # fmt: skip
+
+
+def lognorm(s, *points):
+    return Distribution(
+        "lognorm", (s,), points, lambda x, s: mp.npdf(mp.log(x) / s) / (s * x),
+        lambda x, s: mp.ncdf(mp.log(x) / s), lambda x, s: mp.ncdf(-mp.log(x) / s),
+    )  # fmt: skip
+
+
+def invgamma(a, *points):
+    return Distribution(
+        "invgamma", (a,), points, lambda x, a: _gamma(1 / x, a) / x**2,
+        lambda x, a: _q(a, 1 / x), lambda x, a: _p(a, 1 / x),
+    )  # fmt: skip
+
+
 def nbinom(n, p, *points):
     def density(k, n, p):
         return mp.gamma(k + n) / (mp.gamma(n) * mp.gamma(k + 1)) * p**n * (1 - p) ** k
@@ -111,6 +152,11 @@ ROWS = [
     beta(0.5, 0.5, 1e-12, 0.125, 0.5, 0.875),
     beta(3.0, 1.5, 1e-70, 0.0625, 0.5, 0.9375),
     beta(300.0, 200.0, 0.03125, 0.5, 0.625, 0.9375),
+    expon(1e-300, 0.5, 0.75, 800.0),
+    laplace(-800.0, -0.5, 0.0, 0.5, 40.0),
+    logistic(-800.0, -0.5, 0.0, 0.5, 40.0),
+    lognorm(0.25, 1e-5, 0.5, 1.0, 2.0, 1e6),
+    invgamma(2.5, 1e-3, 0.25, 1.0, 8.0, 1e9),
     poisson(0.25, 0, 1, 4, 30, 300),
     poisson(30.0, 0, 3, 30, 60, 800),
     poisson(1500.0, 0, 700, 1500, 1600),
