@@ -4,13 +4,13 @@ import importlib
 import os
 import py_compile
 import sys
-from importlib.machinery import PathFinder, SourceFileLoader
+from importlib.machinery import BuiltinImporter, PathFinder, SourceFileLoader
 from importlib.util import module_from_spec
 
 import pytest
 
 import tenferro
-from tenferro._runtime.finder import OwnModules
+from tenferro._runtime.finder import OwnModules, find_own_modules
 
 LOOKED_AT = ("name", "origin", "cached", "has_location", "parent", "submodule_search_locations")
 
@@ -31,6 +31,13 @@ def folder(tmp_path, monkeypatch):
         del sys.modules[name]
 
 
+def test_without_bytecode_it_is_not_asked(monkeypatch):
+    monkeypatch.setattr(sys, "meta_path", [BuiltinImporter])
+    monkeypatch.setattr(sys.implementation, "cache_tag", None)
+    find_own_modules()
+    assert sys.meta_path == [BuiltinImporter]
+
+
 def imported(name="tenferro_found.value"):
     """Import a module anew."""
     sys.modules.pop(name, None)
@@ -43,8 +50,25 @@ def names_in(spec):
     return {name: value for name, value in names.items() if name not in ("__spec__", "__loader__")}
 
 
-def test_it_is_asked_first():
-    assert [type(finder) for finder in sys.meta_path].count(OwnModules) == 1
+def test_it_is_asked_once_before_the_finders_of_python():
+    kinds = [getattr(finder, "__name__", type(finder).__name__) for finder in sys.meta_path]
+    assert kinds.count("OwnModules") == 1
+    assert kinds[kinds.index("OwnModules") + 1] == "BuiltinImporter"
+
+
+def test_finders_of_others_are_asked_before(monkeypatch):
+    """as that of pytest, which rewrites assertions"""
+    other = object()
+    monkeypatch.setattr(sys, "meta_path", [other, BuiltinImporter, PathFinder])
+    find_own_modules()
+    assert [sys.meta_path.index(x) for x in (other, BuiltinImporter, PathFinder)] == [0, 2, 3]
+
+
+@pytest.mark.parametrize("finders", [[], [PathFinder]])
+def test_unusual_finders_are_left_alone(monkeypatch, finders):
+    monkeypatch.setattr(sys, "meta_path", [*finders])
+    find_own_modules()
+    assert sys.meta_path == finders
 
 
 @pytest.mark.parametrize("name", ["_runtime", "_runtime.fork", "tidu", "tidu._push", "fft"])

@@ -13,7 +13,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.machinery import BuiltinImporter, ModuleSpec, SourceFileLoader
 from importlib.util import MAGIC_NUMBER, cache_from_source
 from marshal import loads
 from types import CodeType, ModuleType
@@ -109,6 +109,10 @@ class OwnModules:
 
 
 def find_own_modules() -> None:
-    """Ask for modules here first; only where Python keeps bytecode."""
-    if sys.implementation.cache_tag is not None:
-        sys.meta_path.insert(0, OwnModules())
+    """Ask for modules here before Python's own finders; only where Python keeps bytecode.
+
+    Finders of others stay in front: that of pytest rewrites assertions in what it finds.
+    """
+    keeps_bytecode = getattr(sys.implementation, "cache_tag", None) is not None
+    if keeps_bytecode and BuiltinImporter in sys.meta_path:
+        sys.meta_path.insert(sys.meta_path.index(BuiltinImporter), OwnModules())
