@@ -38,7 +38,7 @@ UNLIKE = {
     "test_numpy.py::test_cast_to_int": "a conversion to integers of NumPy is refused",
     **{
         f"test_scipy.py::test_{name}": MISSING
-        for name in ("iv", "ive", "odeint")
+        for name in ("iv", "ive")
     },
     "test_scipy.py::test_sqrtm": "a matrix without a real root has no complex one here",
     "test_systematic.py::test_max": "complex numbers have no order here",

@@ -9,18 +9,20 @@ Both take 16 steps as a block, and reverse mode keeps one state for each block.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.functions.arithmetic import minimum, sign
 from tenferro.arrays.functions.comparison import where
-from tenferro.arrays.functions.creation import zeros_like
+from tenferro.arrays.functions.creation import ones_like, zeros_like
 from tenferro.arrays.functions.elementwise import stop_gradient
-from tenferro.arrays.handle.array import Array
+from tenferro.arrays.handle.array import Array, evaluable
+from tenferro.arrays.handle.traces import is_traced
 from tenferro.integrate._dormand_prince import step, value_between
 from tenferro.integrate._step_sizes import Problem, error_ratio, factor, first_size
 from tenferro.primitives import bool_, int64
-from tenferro.transforms import checkpoint, cond, custom_jvp, scan, while_loop
+from tenferro.transforms import checkpoint, cond, custom_jvp, scan, vmap, while_loop
 
 _BLOCK = 16
 
@@ -57,7 +59,12 @@ class Search(NamedTuple):
 def solution(problem: Problem) -> tuple[Array, Search]:
     """Return y at the times, [m, *s], nan where it was not reached, and how the search ended."""
     values, sizes, last = _chosen(_constant(problem))
-    return _with_derivative(values, _followed(problem, sizes)), last
+    given = problem.t0, problem.times
+    if all([evaluable(x.key) and not is_traced(x.key) for x in given]):
+        (followed,) = _followed(problem, sizes, _values)
+    else:
+        followed = _stepped(problem, *_followed(problem, sizes, _nodes))
+    return _with_derivative(values, followed), last
 
 
 @custom_jvp
@@ -99,9 +106,10 @@ def _chosen(p: Problem) -> tuple[Array, Array, Search]:
         search, sizes, values = carry
         after, parts = scan(attempt, search, None, _BLOCK)
         sizes = sizes.at[search.attempts // _BLOCK].set(parts.size)
-        return after, sizes, values + _values(p, forward, search.at.t, after.at.t, parts)
+        (more,) = _values(p, parts, *_found(p, forward, search.at.t, after.at.t, parts))
+        return after, sizes, values + more
 
-    carry = start, sizes, _first_values(p)
+    carry = start, sizes, _at_first(p, p.y0)
     last, sizes, values = while_loop(lambda carry: goes_on(carry[0]), block, carry)
     is_reached = forward * (last.at.t - p.times) >= 0
     return where(_as_column(is_reached, p.y0), values, float("nan")), sizes, last
@@ -130,8 +138,8 @@ def _attempted(p: Problem, forward: Array, search: Search) -> tuple[Search, Part
 # ---- the steps are followed ----------------------------------------------------------------------
 
 
-def _followed(p: Problem, sizes: Array) -> Array:
-    """Return y at the times, by steps of known sizes."""
+def _followed(p: Problem, sizes: Array, read: Callable[..., Sequence[Array]]) -> Sequence[Array]:
+    """Return what ``read``, one of the two below, finds for the times in steps of known sizes."""
     forward = stop_gradient(sign(p.t1 - p.t0))
 
     def one(at: State, h: Array) -> tuple[State, Part]:
@@ -143,43 +151,72 @@ def _followed(p: Problem, sizes: Array) -> Array:
         return cond(h != 0, go, lambda at: (at, _no_part(at)), at)  # type: ignore[no-any-return]
 
     @checkpoint
-    def block(at: State, sizes: Array) -> tuple[State, Array]:
+    def block(at: State, sizes: Array) -> tuple[State, Sequence[Array]]:
         after, parts = scan(one, at, sizes)
-        return after, _values(p, forward, at.t, after.t, parts)
+        return after, read(p, parts, *_found(p, forward, at.t, after.t, parts))
 
-    def go(at: State, values: Array, sizes: Array) -> tuple[State, Array]:
+    def go(at: State, found: Sequence[Array], sizes: Array) -> tuple[State, Sequence[Array]]:
         after, more = block(at, sizes)
-        return after, values + more
+        return after, [
+            x + y for x, y in zip(found, more, strict=True)
+        ]  # reverse mode keeps neither
 
-    def blocks(carry: tuple[State, Array], sizes: Array) -> tuple[tuple[State, Array], None]:
-        rest = lambda at, values, sizes: (at, values)  # noqa: E731
+    def blocks(carry: Any, sizes: Array) -> tuple[Any, None]:
+        rest = lambda at, found, sizes: (at, found)  # noqa: E731
         return cond((sizes != 0).any(), go, rest, *carry, sizes), None
 
-    start = State(p.t0, p.y0, p.slope), _first_values(p)
-    return scan(blocks, start, sizes)[0][1]  # type: ignore[no-any-return]
+    at = State(p.t0, p.y0, p.slope)
+    first = [p.y0] if read is _values else [ones_like(p.t0), *at]
+    (_, found), _ = scan(blocks, (at, [_at_first(p, x) for x in first]), sizes)
+    return found  # type: ignore[no-any-return]
+
+
+def _stepped(p: Problem, is_known: Array, t: Array, y: Array, slope: Array) -> Array:
+    """Return y at the times by a step from each node: derivatives by time are as exact as y is.
+
+    Those of the polynomials are not. Nothing moves at times that were not reached.
+    """
+    known = is_known > 0
+    column = _as_column(known, p.y0)
+    t, y, slope = where(known, t, p.times), where(column, y, p.y0), where(column, slope, p.slope)
+    one = lambda t, y, slope, end: step(p.f, t, y, slope, end - t, end).y  # noqa: E731
+    found: Array = vmap(one)(t, y, slope, p.times)
+    return found
 
 
 # ---- values at the times -------------------------------------------------------------------------
 
 
-def _first_values(p: Problem) -> Array:
-    """Return y at those times that are the first one, and 0 at the others, which are added."""
-    passed = _as_column(p.times - p.t0, p.y0)  # 0, with a derivative
-    found: Array = where(_as_column(p.times == p.t0, p.y0), p.y0 + passed * p.slope, 0.0)
+def _at_first(p: Problem, x: Array) -> Array:
+    """Return x for those times that are the first one, and 0 for the others, to be added."""
+    found: Array = where(_as_column(p.times == p.t0, x), x, 0.0)
     return found
 
 
-def _values(p: Problem, forward: Array, begin: Array, end: Array, parts: Part) -> Array:
-    """Return y at those times that lie behind ``begin`` and up to ``end``, and 0 at the others."""
+def _found(
+    p: Problem, forward: Array, begin: Array, end: Array, parts: Part
+) -> tuple[Array, Array]:
+    """Return whether each time lies behind ``begin`` and up to ``end``, and in which part."""
     is_inside = (forward * (p.times - begin) > 0) & (forward * (end - p.times) >= 0)
     ends = forward * (parts.t + parts.size)
     is_behind = (ends < forward * p.times[:, None]).sum(axis=1)  # how many parts end before
-    i = minimum(is_behind, _BLOCK - 1)
+    return is_inside, minimum(is_behind, _BLOCK - 1)
+
+
+def _values(p: Problem, parts: Part, is_inside: Array, i: Array) -> Sequence[Array]:
+    """Return y at the times that are inside, by the polynomials, and 0 at the others."""
     size = parts.size[i]
-    x = (p.times - parts.t[i]) / where(size == 0, 1.0, size)
-    values = value_between(parts.y[i], parts.coefficients[i], where(is_inside, x, 0.0))
-    found: Array = where(_as_column(is_inside, p.y0), values, 0.0)
-    return found
+    x = where(is_inside, (p.times - parts.t[i]) / where(size == 0, 1.0, size), 0.0)
+    y = value_between(parts.y[i], parts.coefficients[i], x)
+    return [where(_as_column(is_inside, p.y0), y, 0.0)]
+
+
+def _nodes(p: Problem, parts: Part, is_inside: Array, i: Array) -> Sequence[Array]:
+    """Return 1, and t, y, y′ where the step with a time begins; 0 for times that are not inside."""
+    size = where(is_inside, parts.size[i], 1.0)
+    slope = parts.coefficients[i][:, 0] / _as_column(size, p.y0)
+    at = ones_like(p.times), parts.t[i], parts.y[i], slope
+    return [where(is_inside.reshape(-1, *[1] * (x.ndim - 1)), x, 0.0) for x in at]
 
 
 def _no_part(at: State) -> Part:

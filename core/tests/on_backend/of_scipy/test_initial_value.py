@@ -82,12 +82,49 @@ def test_derivatives_by_what_the_right_side_reads(order):
     np.testing.assert_allclose(way(linear)(A), way(closed)(A), atol=1e-9)
 
 
+TIMES_THAT_VARY = np.array([0.1, 0.7, 1.9])
+
+
 def test_derivatives_by_the_first_value_and_the_times():
-    times = np.array([0.1, 0.7, 1.9])
-    found = tn.grad(total(lambda y0, t: linear(A, y0, t)), argnums=(0, 1))(Y0, times)
-    wanted = tn.grad(total(lambda y0, t: closed(A, y0, t)), argnums=(0, 1))(Y0, times)
+    """The times with the first one, at which the solution begins"""
+    at = Y0, TIMES_THAT_VARY
+    found, wanted = [
+        tn.grad(total(lambda y0, t, f=f: f(A, y0, t)), argnums=(0, 1))(*at)
+        for f in (linear, closed)
+    ]
     np.testing.assert_allclose(found[0], wanted[0], atol=1e-10)
-    np.testing.assert_allclose(found[1], wanted[1], atol=1e-6)  # of a polynomial of degree 4
+    np.testing.assert_allclose(found[1], wanted[1], atol=1e-9)
+
+
+def test_derivatives_by_times_are_those_of_the_equation_to_second_order():
+    """By the time twice, by the rate twice, and mixed"""
+
+    def by_equation(scale, t):
+        f = lambda t, y: scale * (A @ y)  # noqa: E731
+        return solve_ivp(f, (0.0, 2.0), Y0, t_eval=t[None], rtol=1e-6, atol=1e-8).y[0, 0]
+
+    def by_exponential(scale, t):
+        return (tn.linalg.expm(scale * t * A) @ Y0)[0]
+
+    at = np.float64(1.1), np.float64(0.7)
+    for found, wanted in zip(
+        *[np.ravel(tn.hessian(f, argnums=(0, 1))(*at)) for f in (by_equation, by_exponential)],
+        strict=True,
+    ):
+        np.testing.assert_allclose(found, wanted, rtol=1e-4)
+
+
+def test_times_that_a_loop_carries_have_derivatives():
+    def step(t, _):
+        return linear(A, Y0, t + np.array([0.0, 1.0]))[0, 1] * t, None
+
+    def written(t):
+        return (tn.linalg.expm(A) @ Y0)[0] * t
+
+    f = lambda t: tn.scan(step, t, None, 2)[0]  # noqa: E731
+    np.testing.assert_allclose(
+        tn.grad(f)(0.5), tn.grad(lambda t: written(written(t)))(0.5), atol=1e-9
+    )
 
 
 def test_examples_take_steps_of_their_own():
