@@ -160,6 +160,15 @@ def test_unwrap_takes_differences_in_the_dtype(dtype):
     np.testing.assert_allclose(np.unwrap(tn.asarray(x)), np.unwrap(x), rtol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "float32"])
+@pytest.mark.parametrize("period", [5, 2.5, np.int16(5), np.float32(5), np.float64(5)])
+def test_unwrap_has_the_dtype_of_angles_and_period(dtype, period):
+    x = np.array([1, 0, 9, 2]).astype(dtype)
+    found, want = np.unwrap(tn.asarray(x), period=period), np.unwrap(x, period=period)
+    assert found.dtype == want.dtype
+    np.testing.assert_allclose(found, want, rtol=1e-6)
+
+
 def test_unwrap_has_a_derivative_by_the_period():
     """x = 2.5 k with period 3 becomes 2.5 k - 3 k: each step loses one period."""
     k = np.arange(4.0)

@@ -10,9 +10,9 @@ from tenferro.arrays.functions._factories import binary, filled, unary
 from tenferro.arrays.functions.complex import imag, real
 from tenferro.arrays.functions.creation import zeros_like
 from tenferro.arrays.functions.elementwise import stop_gradient
-from tenferro.arrays.handle.array import Array
+from tenferro.arrays.handle.array import SCALARS, Array
 from tenferro.arrays.handle.convert import as_array
-from tenferro.arrays.promotion.broadcast import cast, float_for, normalize_axis
+from tenferro.arrays.promotion.broadcast import cast, common_dtype, float_for, normalize_axis
 from tenferro.arrays.registry import FUNCTIONS, covers
 from tenferro.primitives import DTypeMismatchError, float64
 from tenferro.primitives import trigonometric as p
@@ -104,11 +104,13 @@ def _sinc_series(u: Array) -> Array:
 def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * pi) -> Array:
     """Remove jumps between angles along an axis by adding multiples of the period."""
     found = as_array(p)
-    whole = found.dtype.is_integer and type(period) is int
     along = normalize_axis(axis, found.ndim, "unwrap")
     step = FUNCTIONS["diff"](found, axis=along)  # unsigned integers wrap around here, as in NumPy
-    if not (whole or found.dtype.is_inexact):
-        found, step = cast(found, float64), cast(step, float64)
+    kind = common_dtype([step, period if type(period) in SCALARS else as_array(period)])
+    whole = kind.is_integer and not isinstance(period, Array)
+    if not (whole or kind.is_inexact):
+        kind = float64
+    found, step = cast(found, kind), cast(step, kind)
     jump = _jumps(step, period, period / 2 if discont is None else discont, whole)
     start = zeros_like(found[(slice(None),) * along + (slice(0, 1),)])
     moved = FUNCTIONS["cumsum"](FUNCTIONS["concatenate"]([start, jump], axis=along), axis=along)
