@@ -153,3 +153,29 @@ def test_the_factors_decide_not_the_matrix(lead: tuple[int, ...], adjoint: bool)
     found = tn.jit(solution)(np.ones_like(a), a, b)
     operator = a.swapaxes(-2, -1) if adjoint else a
     np.testing.assert_allclose(found, np.linalg.solve(operator, b), rtol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n", [1, 3, 8])
+def test_derivatives_of_cholesky_factors_of_a_stack(dtype: str, n: int) -> None:
+    """dL Lᴴ + L dLᴴ is the tangent, and ⟨ct, dL⟩ that of the cotangent and the tangent."""
+    root, x, ct = (matrices(dtype, 60, n, k)[..., :n] for k in (n, n + 1, n + 2))
+    a = root @ _adjoint(root) + np.eye(n, dtype=dtype)
+    assert is_stack_of_small(a)
+    factor, tangent = map(np.asarray, tn.jvp(np.linalg.cholesky, (a,), (x,)))
+    below = np.tril(x, -1)
+    diagonal = np.einsum("...ii->...i", x).real[..., None] * np.eye(n)
+    found = tangent @ _adjoint(factor)
+    size = np.abs(tangent).max() * np.abs(factor).max()
+    bound = tolerance(dtype) * size
+    assert tangent.dtype == dtype
+    assert not np.triu(tangent, 1).any()
+    assert np.abs(found + _adjoint(found) - below - _adjoint(below) - diagonal).max() <= bound
+    (cotangent,) = tn.vjp(np.linalg.cholesky, a)[1](ct)
+    assert not np.triu(cotangent, 1).any()
+    there, back = (np.real(np.conj(u) * v) for u, v in ((ct, tangent), (cotangent, x)))
+    assert np.abs((there - back).sum((-2, -1))).max() <= bound * n
+
+
+def _adjoint(x: Any) -> Any:
+    return x.conj().swapaxes(-2, -1)

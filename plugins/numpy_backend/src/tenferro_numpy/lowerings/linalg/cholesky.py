@@ -24,6 +24,7 @@ from tenferro_numpy.lowerings.linalg._lapack import (
     refusal,
     triangular,
 )
+from tenferro_numpy.lowerings.linalg.stacked import is_stack_of_small, stacked_triangular
 from tenferro_numpy.lowerings.linalg.triangular_solve import refuse_zeros
 
 __all__ = ["register"]
@@ -50,6 +51,8 @@ def register(lowerings: Lowerings) -> None:
         if not x.size:
             return np.empty_like(x)
         refuse_zeros(op.key, factor)
+        if is_stack_of_small(factor):
+            return (_stacked_cotangent if op.adjoint else _stacked_tangent)(factor, x)
         return over_batch(_cotangent if op.adjoint else _tangent, factor, x)
 
     @lowerings.register(CholeskyCotangent)
@@ -130,6 +133,31 @@ def _hermitian(factor: Any, ct: Any) -> Any:
     )
     result = upper.T  # memory that is done with, in contiguous rows
     return np.multiply(found[::-1, ::-1], 2, out=result)
+
+
+def _stacked_tangent(factor: Any, x: Any) -> Any:
+    """``_tangent`` of many small matrices at once."""
+    low = _half_lower(x)
+    left = stacked_triangular(factor, low + low.conj().swapaxes(-1, -2))
+    turned = {"transposed": True, "conjugated": factor.dtype.kind == "c"}
+    inner = stacked_triangular(factor, left, left=False, **turned)
+    return np.matmul(np.tril(factor), _half_lower(inner))
+
+
+def _stacked_cotangent(factor: Any, ct: Any) -> Any:
+    """``_cotangent`` of many small matrices at once."""
+    inner = _half_lower(np.matmul(np.tril(factor).conj().swapaxes(-1, -2), np.tril(ct)))
+    turned = {"transposed": True, "conjugated": factor.dtype.kind == "c"}
+    left = stacked_triangular(factor, inner, **turned)
+    found = stacked_triangular(factor, left, left=False)
+    return _half_lower(found + found.conj().swapaxes(-1, -2))
+
+
+def _half_lower(x: Any) -> Any:
+    """Return the lower triangles with half of their diagonals, in new memory."""
+    low = np.tril(x)
+    np.einsum("...ii->...i", low)[...] *= 0.5
+    return low
 
 
 def _weight_of_logarithms(factor: Any, ct: Any) -> Any:
