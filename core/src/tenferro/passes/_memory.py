@@ -17,7 +17,10 @@ _VIEWS = frozenset({BroadcastInDim, Constant})
 
 
 class Liveness:
-    """Lifetimes and sizes of the values in one order of a graph."""
+    """Lifetimes and sizes of the values in one order of a graph.
+
+    ``freed`` are the bytes whose last reader is each equation; the last entry is for the outputs.
+    """
 
     def __init__(
         self, graph: MaterializedGraph, sizes: Sequence[int], reads: list[list[int]]
@@ -33,6 +36,7 @@ class Liveness:
             self.is_output[i] = 1
             self.last[i] = end
         self._high: list[int] | None = None
+        self.freed = self._freed(graph)
         self._kept = self._profile(graph)
         self.peak = max(self._kept, default=0)
 
@@ -46,15 +50,20 @@ class Liveness:
                 reads[i].append(position)
         return Liveness(graph, counted, reads)
 
-    def _profile(self, graph: MaterializedGraph) -> list[int]:
-        """Return the bytes that are live while each equation runs, without those of the inputs."""
-        count, sizes = len(graph.inputs), self.sizes
+    def _freed(self, graph: MaterializedGraph) -> list[int]:
+        """Return the bytes that are not read after each equation, without those of the inputs."""
+        count = len(graph.inputs)
         freed: list[int] = [0] * (len(graph.nodes) + 1)
-        for last, size in zip(self.last[count:], sizes[count:], strict=True):
+        for last, size in zip(self.last[count:], self.sizes[count:], strict=True):
             if last >= 0:
                 freed[last] += size
+        return freed
+
+    def _profile(self, graph: MaterializedGraph) -> list[int]:
+        """Return the bytes that are live while each equation runs, without those of the inputs."""
+        sizes = self.sizes
         kept, now = [], 0
-        for node, less in zip(graph.nodes, freed, strict=False):
+        for node, less in zip(graph.nodes, self.freed, strict=False):
             made = node[2]
             now += sizes[made[0]] if len(made) == 1 else sum([sizes[i] for i in made])
             kept.append(now)

@@ -66,8 +66,8 @@ def find_regions(
     recompute(found.groups, steps, avals, outputs, policy.is_cheap)
     for _ in range(2):  # what only a step that is dropped now reads is dropped next
         found.exports = _exports(steps, found.groups, found.group_of, outputs)
-        for group in found.groups:
-            group.drop_unread(found.exports[id(group)])
+        if not any([group.drop_unread(found.exports[id(group)]) for group in found.groups]):
+            break
     return found
 
 

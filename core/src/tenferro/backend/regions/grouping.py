@@ -36,15 +36,17 @@ class Group(Generic[S]):
         self.waits_for = 0  # bits of the regions that must run before
         self.last = 0
 
-    def drop_unread(self, exports: Set[int]) -> None:
-        """Forget steps whose results are neither exported nor read here."""
+    def drop_unread(self, exports: Set[int]) -> bool:
+        """Forget steps whose results are neither exported nor read here; whether there are any."""
         read = {slot for _, step in self.folds for slot in step.operands} | exports
         kept = []
         for position, step in sorted(self.members, key=lambda pair: -pair[0]):
             if step.targets[0] in read:
                 kept.append((position, step))
                 read.update(step.operands)
+        dropped = len(kept) < len(self.members)
         self.members = kept
+        return dropped
 
     def is_worth_it(self, policy: RegionPolicy) -> bool:
         """Return True if the region saves reading memory again, or time on another processor."""

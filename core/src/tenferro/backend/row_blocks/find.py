@@ -43,9 +43,6 @@ _MAX_SEARCHES = 32  # walks through a program; each may find a block
 _MAX_VAIN_SEARCHES = 4  # of one extent in a row that find no block, as in a chain of products
 _BETWEEN_REGIONS = (DotGeneral, *REDUCTIONS)
 
-#: operation, avals of its operands, aval of its result, positions of the instructions that are so
-_Entry = tuple[Any, Sequence[Aval], Aval, Sequence[int]]
-
 
 class Block(NamedTuple):
     """Instructions that act on rows of one extent, and what they exchange with the others."""
@@ -116,8 +113,8 @@ def find_blocks(program: CompiledProgram, cache: int, *, one_result: bool = Fals
     """
     target = _Target(cache, one_result)
     extents = _extents(program, cache)
-    entries = _entries(program, extents) if extents else {}
-    acting = {extent: _acting_by_rows(entries[extent], extent, cache) for extent in extents}
+    entries = _entries(program) if extents else []
+    acting = {extent: _acting_by_rows(entries, extent, cache) for extent in extents}
     first: dict[int, _Search] = {}
     if len(acting) > 1:
         compared = list(acting)[:_MAX_EXTENTS_COMPARED]
@@ -177,30 +174,16 @@ class _Chosen:
         return True
 
 
-def _entries(program: CompiledProgram, extents: Sequence[int]) -> dict[int, list[_Entry]]:
-    """Return what decides how instructions act on rows of each extent, of those that have it.
-
-    An entry is the operation, the avals of its operands and that of its result, and the positions
-    of the instructions that are alike in these.
+def _entries(program: CompiledProgram) -> list[tuple[int, tuple[Any, ...]]]:
+    """Return what decides how instructions act: position, operation, avals, that of the result
+    last.
     """
     aval_of = program.avals.__getitem__
-    positions: dict[tuple[Any, ...], list[int]] = {}
-    for position, row in enumerate(program.nodes):
-        if len(row[2]) == 1 and row[1]:
-            entry = (row[0], *map(aval_of, row[1]), aval_of(row[2][0]))
-            positions.setdefault(entry, []).append(position)
-    among = {aval: _among(aval, extents) for aval in set(program.avals)}
-    found: dict[int, list[_Entry]] = {extent: [] for extent in extents}
-    for (op, *avals, result), places in positions.items():
-        for extent in {extent for aval in (*avals, result) for extent in among[aval]}:
-            found[extent].append((op, avals, result, places))
-    return found
-
-
-def _among(aval: Aval, extents: Sequence[int]) -> list[int]:
-    """Return which of these extents an array has."""
-    shape = aval.shape
-    return [extent for extent in extents if extent in shape]
+    return [
+        (position, (row[0], *map(aval_of, row[1]), aval_of(row[2][0])))
+        for position, row in enumerate(program.nodes)
+        if len(row[2]) == 1 and row[1]
+    ]
 
 
 def _most_saving_first(first: Mapping[int, _Search], extents: Iterable[int]) -> Iterable[int]:
@@ -214,13 +197,19 @@ def _most_saving_first(first: Mapping[int, _Search], extents: Iterable[int]) -> 
     return dict.fromkeys([*order, *extents])
 
 
-def _acting_by_rows(entries: Iterable[_Entry], extent: int, cache: int) -> dict[int, ByRows]:
-    """Return how instructions act on rows, by position; not those that read too much else."""
-    found: dict[int, ByRows] = {}
-    for op, avals, result, positions in entries:
-        how = _acts(op, avals, result, extent, cache)
+def _acting_by_rows(
+    entries: Sequence[tuple[int, tuple[Any, ...]]], extent: int, cache: int
+) -> dict[int, ByRows]:
+    """Return how instructions act on rows, by position; None if they read too much else."""
+    known: dict[tuple[Any, ...], ByRows | None] = {}
+    found = {}
+    for position, entry in entries:
+        if entry not in known:
+            op, *avals, result = entry
+            known[entry] = _acts(op, avals, result, extent, cache)
+        how = known[entry]
         if how is not None:
-            found.update(dict.fromkeys(positions, how))
+            found[position] = how
     return found
 
 

@@ -10,7 +10,7 @@ Read next: ``../_words.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
 from typing import Any
 
@@ -67,7 +67,7 @@ def _work(graph: MaterializedGraph, node: MaterializedNode) -> int:
 
 
 def _total(graph: MaterializedGraph) -> int:
-    return sum([_work(graph, node) for node in graph.nodes])
+    return sum([_work(graph, node) for node in graph.nodes if type(node[0]) is DotGeneral])
 
 
 # ---- what can be shared --------------------------------------------------------------------------
@@ -171,7 +171,7 @@ class _Writer:
     """The graph while it is written anew; equations that evaluate alike are one."""
 
     def __init__(self, graph: MaterializedGraph, core: Core, split: int) -> None:
-        self.core, self.split = core, split
+        self.graph, self.core, self.split = graph, core, split
         self.nodes: list[MaterializedNode] = []
         self.avals: list[Any] = list(graph.avals[: len(graph.inputs)])
         self.number = [*range(len(graph.avals))]
@@ -182,26 +182,37 @@ class _Writer:
     def copy(self, node: MaterializedNode) -> None:
         """Write a node as it is."""
         operands = tuple([self.number[i] for i in node[1]])
-        base = self.append(node[0], operands, node[3], node[4])
+        avals = [self.graph.avals[i] for i in node[2]]
+        base = self.append(node[0], operands, avals, node[3], node[4])
         for k, i in enumerate(node[2]):
             self.number[i] = base + k
 
-    def append(self, op: Operation, operands: tuple[int, ...], role: Any, source: Any) -> int:
-        """Return the first output of an equation; one of those that are emitted here is shared."""
-        key = (op, operands)
-        there = self.there.get(key)
+    def append(
+        self,
+        op: Operation,
+        operands: tuple[int, ...],
+        avals: Sequence[Any] | None,
+        role: Any,
+        source: Any,
+    ) -> int:
+        """Return the first output of an equation; one of those that are emitted here is shared.
+
+        ``avals`` are those of its results, where they are known.
+        """
+        is_shared = type(op) in _SHARED
+        there = self.there.get((op, operands)) if is_shared else None
         if there is not None:
             return there
         base = len(self.avals)
-        self.avals += infer(op, tuple([self.avals[i] for i in operands]))
+        self.avals += avals or infer(op, tuple([self.avals[i] for i in operands]))
         outputs = tuple(range(base, len(self.avals)))
         self.nodes.append(new_row((op, operands, outputs, role, source)))
-        if type(op) in _SHARED:
-            self.there[key] = base
+        if is_shared:
+            self.there[op, operands] = base
         return base
 
     def emit(self, op: Operation, *operands: int) -> int:
-        return self.append(op, operands, PRIMARY, self.source)
+        return self.append(op, operands, None, PRIMARY, self.source)
 
     def sum_of(self, terms: tuple[Term, ...], node: MaterializedNode) -> int:
         """Write a product as the sum of its terms."""

@@ -90,11 +90,11 @@ def _early(graph: MaterializedGraph, lives: Liveness, large: int) -> tuple[Mater
     made = [-1] * len(sizes)
     for position, node in enumerate(graph.nodes):
         operation, inputs, outputs = node[:3]
-        wanted = max([made[i] for i in inputs], default=position)
-        if wanted + 1 < position and type(operation) not in _FIXED:
-            freed = [i for i in set(inputs) if last[i] == position]
-            size = sum([sizes[i] for i in freed])
-            if size >= large and size >= sum([sizes[i] for i in outputs]):
+        size = lives.freed[position]
+        if size >= large and size >= sum([sizes[i] for i in outputs]):
+            wanted = max([made[i] for i in inputs], default=position)
+            if wanted + 1 < position and type(operation) not in _FIXED:
+                freed = [i for i in set(inputs) if last[i] == position]
                 others = [place[at] for i in freed for at in lives.reads[i] if at < position]
                 place[position] = min(position, max([wanted, *others]))
         for i in outputs:
