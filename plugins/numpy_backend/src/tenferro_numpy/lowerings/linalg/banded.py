@@ -34,6 +34,8 @@ def _solution(op: BandedSolve, ab: Any, b: Any, place: tuple[int, ...]) -> Any:
     from scipy.linalg import solve_banded  # noqa: PLC0415 - slow to import
 
     try:
+        if ab.shape[-1] == 1:  # SciPy divides by 0 here, and before 1.15 by another row of the band
+            return np.linalg.solve(ab[op.above :][:1], b)
         return solve_banded((op.below, op.above), ab, b, check_finite=False)
     except np.linalg.LinAlgError:
         raise refusal(SingularMatrixError, op.key, "is singular", place) from None
