@@ -62,6 +62,7 @@ def test_a_program_that_calls_the_host_has_no_compiled_function():
 def test_one_process_has_no_client():
     """What the client does among several processes is tested by `test_processes.py`"""
     assert names.coordination_client() is None
+    assert names.known_process() is None
 
 
 def test_the_class_of_arrays_has_the_name_that_owns_them():

@@ -77,6 +77,14 @@ def test_a_process_that_dies_is_an_error_in_the_others(tmp_path):
     assert "process 0 leaves: process 1 died" in complaint
 
 
+def test_the_death_of_a_process_before_its_devices_are_known_is_an_error_in_the_others(tmp_path):
+    first, (dead, *_), last = run("dead_early", 3, tmp_path)
+    assert dead == -signal.SIGKILL
+    for code, printed, complaint in (first, last):
+        assert "dead: (1,) xla: process 1 died or left; what process" in printed, complaint
+        assert (code, "leaves: process 1 died" in complaint) == (1, True), complaint
+
+
 def test_the_death_of_process_0_is_an_error_in_the_others(tmp_path):
     """Two others have the time to save what they have"""
     (dead, *_), *others = run("dead_first", 3, tmp_path)

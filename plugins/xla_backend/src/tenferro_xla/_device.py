@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from tenferro.backend import DeviceUnavailableError
 from tenferro_xla._jax import Device, local_devices, setting
+from tenferro_xla._watch import wait_for_devices
 
 _OTHER_NAMES = {"cuda": "gpu", "rocm": "gpu"}
 
@@ -39,6 +40,7 @@ def _default() -> Device:
 
 
 def _devices_of(platform: str) -> list[Device]:
+    wait_for_devices()
     try:
         return local_devices(backend=platform)
     except RuntimeError as error:

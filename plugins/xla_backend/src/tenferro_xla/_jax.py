@@ -15,7 +15,7 @@ from jax import Array, Device
 from jax.errors import JaxRuntimeError
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
-from tenferro_xla._not_public import Tracer
+from tenferro_xla._not_public import Tracer, known_process
 
 __all__ = [
     "UNCONSTRAINED",
@@ -65,8 +65,6 @@ devices: Callable[..., list[Device]] = jax.devices
 make_mesh: Callable[..., Any] = jax.make_mesh
 make_array_from_callback: Callable[..., Array] = jax.make_array_from_callback
 make_array_from_process_local_data: Callable[..., Array] = jax.make_array_from_process_local_data
-process_count: Callable[[], int] = jax.process_count
-process_index: Callable[[], int] = jax.process_index
 constrain: Callable[[Any, Any], Any] = jax.lax.with_sharding_constraint
 VERSION = jax.__version__
 _config: Any = jax.config
@@ -87,3 +85,15 @@ def setting(name: str) -> Any:
 def is_array(value: object) -> TypeGuard[Array]:
     """Return True if a value is a jax array with elements that jax is not tracing."""
     return isinstance(value, Array) and not isinstance(value, Tracer)
+
+
+def process_index() -> int:
+    """Return the number of this process; of connected ones without starting devices."""
+    known = known_process()
+    return jax.process_index() if known is None else known[0]
+
+
+def process_count() -> int:
+    """Return how many processes there are; of connected ones without starting devices."""
+    known = known_process()
+    return jax.process_count() if known is None else known[1]

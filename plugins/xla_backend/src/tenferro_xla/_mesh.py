@@ -25,6 +25,7 @@ from tenferro_xla._jax import (
     make_mesh,
     process_count,
 )
+from tenferro_xla._watch import wait_for_devices
 
 #: The mesh of the program that is being traced, of JAX and of core; None without.
 _in_force: ContextVar[tuple[Any, Mesh] | None] = ContextVar("tenferro_xla_mesh", default=None)
@@ -37,6 +38,7 @@ def device_mesh(mesh: Mesh, platform: str) -> Any:
     Raises DeviceUnavailableError: if there are too few devices.
     Raises UnsupportedError: if a process has no device among them.
     """
+    wait_for_devices()
     there = devices(platform)
     if len(there) < mesh.size:
         reason = f"it takes {mesh.size} devices, and JAX sees {len(there)} of {platform}"

@@ -20,6 +20,7 @@ __all__ = [
     "Tracer",
     "coordination_client",
     "io_callback",
+    "known_process",
     "native_call",
     "with_layout_constraint",
 ]
@@ -44,3 +45,12 @@ def coordination_client() -> Any:
     JAX publishes no way to exchange short texts between processes with a time limit.
     """
     return import_module("jax._src.distributed").global_state.client
+
+
+def known_process() -> tuple[int, int] | None:
+    """Return the number of this process and of all; None if it is not connected to others.
+
+    JAX's public functions start its devices, for which connected processes wait for each other.
+    """
+    state = import_module("jax._src.distributed").global_state
+    return None if state.client is None else (state.process_id, state.num_processes)

@@ -14,6 +14,7 @@ import jax
 
 from tenferro.backend.sharding import Processes
 from tenferro_xla._exchange import exchange, next_number, set_wait
+from tenferro_xla._jax import process_count, process_index
 from tenferro_xla._leaving import leave_at_exit, leave_in_order, remember_exception
 from tenferro_xla._rendezvous import meet, not_connected
 from tenferro_xla._service import Service, start_service
@@ -91,12 +92,12 @@ class XlaProcesses(Processes):
     @property
     def index(self) -> int:
         """The number of this process."""
-        return jax.process_index() if jax.distributed.is_initialized() else 0
+        return process_index() if jax.distributed.is_initialized() else 0
 
     @property
     def count(self) -> int:
         """The number of processes."""
-        return jax.process_count() if jax.distributed.is_initialized() else 1
+        return process_count() if jax.distributed.is_initialized() else 1
 
     def wait(self, what: str) -> None:
         """Wait for all others at the n-th meeting point."""

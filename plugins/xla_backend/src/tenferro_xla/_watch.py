@@ -19,7 +19,7 @@ from typing import Any
 
 from tenferro.backend import ProcessError
 from tenferro_xla._ends import End, ends_in_the_way, publish_wait
-from tenferro_xla._jax import JaxRuntimeError, process_index
+from tenferro_xla._jax import JaxRuntimeError, devices, process_count, process_index
 from tenferro_xla._not_public import coordination_client
 
 _KEY = "tenferro/alive/"
@@ -37,7 +37,11 @@ class Watch:
         self.interval = heartbeat_seconds / _SIGNS
         self._client = coordination_client()
         self._stop = Event()
-        self._seen: dict[int, tuple[str, float]] = {}
+        start, own = monotonic(), process_index()
+        others = [i for i in range(process_count()) if i != own]
+        self._seen: dict[int, tuple[str, float]] = {i: ("", start) for i in others}
+        self.has_devices = Event()
+        Thread(target=self._start_devices, name="tenferro-devices", daemon=True).start()
         self._thread = Thread(target=self._run, name="tenferro-signs-of-life", daemon=True)
         self._thread.start()
 
@@ -45,6 +49,14 @@ class Watch:
         """End the thread; the client must not be used after it has left the service."""
         self._stop.set()
         self._thread.join()
+
+    def _start_devices(self) -> None:
+        try:
+            devices()
+        except RuntimeError:
+            pass  # the call that needs devices meets it again
+        finally:
+            self.has_devices.set()
 
     def _run(self) -> None:
         own, number = f"{_KEY}{process_index()}", 0
@@ -127,6 +139,20 @@ def check_all_alive(*, is_result: bool = False) -> None:
         return  # the service is gone, and the runtime is about to end this process
     if ends:
         raise _ended(ends)
+
+
+def awaits_devices() -> bool:
+    """Return True while the devices of some process are not known."""
+    return _watch is not None and not _watch.has_devices.is_set()
+
+
+def wait_for_devices() -> None:
+    """Wait until the devices of all processes are known.
+
+    Raises ProcessError: if another process died or ended before, so that they may never be.
+    """
+    while _watch is not None and not _watch.has_devices.wait(LOOK_SECONDS):
+        check_all_alive()
 
 
 def wait_for(arrays: Iterable[Any]) -> None:

@@ -6,6 +6,7 @@ Importing this module and asking for its information costs nothing; ``probe`` im
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from importlib import import_module
 from importlib.util import find_spec
@@ -81,8 +82,16 @@ def _devices() -> tuple[str, ...]:
         raise ImportError(f"jax {jax.__version__} has no enable_x64; pip install -U jax")
     platforms = str(getattr(jax.config, "jax_platforms", None) or "")
     if platforms == "cpu" or find_spec("jax_plugins") is None:
+        if _are_awaited():
+            return ("cpu",)
         return tuple(f"{device.platform}:{device.id}" for device in jax.local_devices())
     return tuple(platforms.split(",")) if platforms else ("cpu", "gpu")
+
+
+def _are_awaited() -> bool:
+    """Return True while connected processes wait until the devices of all are known."""
+    watch = sys.modules.get("tenferro_xla._watch")
+    return watch is not None and watch.awaits_devices()
 
 
 def _versions() -> dict[str, str]:

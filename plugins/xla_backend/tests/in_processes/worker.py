@@ -6,6 +6,7 @@ Each scenario prints what `test_processes.py` compares, or raises.
 import os
 import signal
 import sys
+from threading import Event
 
 os.environ["JAX_PLATFORMS"] = "cpu"
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=2"
@@ -13,6 +14,7 @@ os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=2"
 import numpy as np
 
 import tenferro as tn
+from tenferro_xla import _watch
 from tenferro_xla._exchange import set_wait
 
 scenario, address, processes, process, folder = sys.argv[1:]
@@ -218,6 +220,19 @@ def dead_first():
     print("dead:", error.processes, str(error).splitlines()[0])
 
 
+def dead_early():
+    """Process 1 is killed before the others know its devices"""
+    if process == 1:
+        _watch.devices = Event().wait  # its devices never start
+    connect(heartbeat_seconds=20)
+    if process == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    mesh = tn.mesh({"data": DEVICES})
+    error = refused(tn.ProcessError, lambda: tn.shard(np.ones(DEVICES), mesh, ("data",)))
+    assert error.processes == (1,)
+    print("dead:", error.processes, str(error).splitlines()[0])
+
+
 def raising():
     connect(heartbeat_seconds=600)
     mesh = tn.mesh({"data": DEVICES})
@@ -247,4 +262,5 @@ def unfit():
     print("refused")
 
 
-{f.__name__: f for f in (laws, different, absent, dead, dead_first, raising, unfit)}[scenario]()
+SCENARIOS = (laws, different, absent, dead, dead_early, dead_first, raising, unfit)
+{f.__name__: f for f in SCENARIOS}[scenario]()
