@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING
 
 from tenferro._runtime import CollectorPaused as _CollectorPaused
 from tenferro._runtime import later as _later
-from tenferro._runtime.finder import find_own_modules as _find_own_modules
 
 with _CollectorPaused():  # modules leave no garbage
-    _find_own_modules()
     import_module("tenferro.arrays")
 
 from tenferro.arrays import (

@@ -1,7 +1,6 @@
-"""Helpers around CPython: imports, named tuples, pauses of the collector, forked children.
+"""Helpers around CPython: lazy imports, named tuples, pauses of the collector, forked children.
 
-Nothing here knows a graph. Read in this order: ``finder``, ``lazy``, ``records``, ``fork``,
-``collector``.
+Nothing here knows a graph. Read in this order: ``lazy``, ``records``, ``fork``, ``collector``.
 """
 
 from tenferro._runtime.collector import CollectorPaused
