@@ -179,6 +179,11 @@ SAMPLED = (
     Slow(f"{ON}/array/test_loops.py", 4, "loops of thousands of turns"),
     Slow(f"{ON}/linalg/test_equal_values.py", 3, "third derivatives of decompositions"),
     Slow(f"{ON}/linalg/test_matrix_functions.py", 3, "differences of every function"),
+    Slow(
+        f"{ON}/linalg/test_riccati.py::test_derivatives_of_a_stabilizing_solution",
+        2,
+        "second differences by six operands",
+    ),
     Slow(f"{ON}/rolling/test_roll.py::test_a_rolled_loop_is_the_program", 2, "every transform"),
     Slow(f"{ON}/transforms/test_mixed_jacobians.py::test_random_programs", 8, _COMPILED, "xla"),
     Slow(

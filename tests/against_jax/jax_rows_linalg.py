@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import jax.scipy.linalg
 import numpy as np
-from jax_rows import COMPLEX, Operand, Row
+from jax_rows import COMPLEX, REAL, Operand, Row
 
 import tenferro as tn
 
@@ -307,8 +307,9 @@ SOLVING = [
     row("solve_discrete_lyapunov", ONE, Operand("n n"),
         theirs=lambda la, xp, a, q: of_pairs(
             xp, xp.eye(a.size) - xp.kron(a, xp.conj(a)), q)),
-    row("solve_continuous_are", Operand("n n"), Operand("n k"), *COSTS, theirs=continuous_are),
-    row("solve_discrete_are", ONE, Operand("n k"), *COSTS, theirs=discrete_are),
+    row("solve_continuous_are", Operand("n n"), Operand("n k"), *COSTS, theirs=continuous_are,
+        dtypes=REAL),
+    row("solve_discrete_are", ONE, Operand("n k"), *COSTS, theirs=discrete_are, dtypes=REAL),
     row("solveh_banded", Operand("2 n", low=1, high=1.5), Operand("n k"),
         use=lambda la, xp, ab, b: la.solveh_banded(ab * np.array([[0.3], [1.0]]), b),
         theirs=lambda la, xp, ab, b: xp.linalg.solve(of_hermitian_band(xp, ab), b)),
