@@ -21,6 +21,7 @@ overwrite_b  # arrays are never written over
 overwrite_input  # arrays are never written over
 overwrite_qruv  # arrays are never written over
 check_finite  # backends check what they must
+balanced  # a residual of Riccati's equation is refined instead
 
 # Looked up by name at run time.
 logic  # conformance/strategies.py: getattr(self, kind)
