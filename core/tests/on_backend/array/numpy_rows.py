@@ -109,8 +109,14 @@ class Row:
         return call
 
     def exercised(self):
-        """The parameters of NumPy's function that the call gives."""
-        signature = inspect.signature(self.numpy_function)
+        """The parameters of NumPy's function that the call gives, as far as they are known.
+
+        Older versions of NumPy state no parameters of functions in C.
+        """
+        try:
+            signature = inspect.signature(self.numpy_function)
+        except ValueError:
+            return set(self.keywords)
         return set(signature.bind(*self.args, **self.keywords).arguments)
 
     def __str__(self):
