@@ -537,6 +537,7 @@ DEVIATIONS = {
     r"^np\.tensordot\(M, M, axes=-1": "a negative number of axes",
     r"^np\.reshape\(v, -2": "only -1 stands for a size",
     r"'a'\)$|\"a\"\)$": "a text is no array",
+    r'^np\.trim_zeros\(v, "x"': "NumPy before 2.2 takes every text",
     # NumPy refuses, tenferro computes
     r"^np\.(arg|cum|nancum|unwrap|cumulative|trapezoid)\w*\(.*axis=True": "True counts as 1",
     r"^np\.(median|nanmedian|average)\(e2": "NumPy's own code divides by the number of elements",

@@ -13,6 +13,7 @@ from numpy_rows import (
     X,
     row,
     rows,
+    since_numpy,
 )
 from table_operands import refused
 
@@ -146,7 +147,7 @@ CREATION = [
     row("fromfunction", (lambda i, j: i + j), (2, 3), dtype=int, like=LIKE),
     *rows("shape ndim size", A),
     row("size", A, axis=1),
-    row("size", A, axis=(0, 1)),
+    *since_numpy("2.4", row("size", A, axis=(0, 1))),
     row("arange", 5, like=LIKE),
     row("arange", 2, 7, 2, like=LIKE),
     row("arange", 7, 2, -2, like=LIKE),

@@ -91,8 +91,8 @@ SEARCHES = [
 SETS = [
     row("unique", V, grad=True),
     row("unique", MANY),
-    row("unique", TIED, return_index=True, return_inverse=True, return_counts=True, sorted=True,
-        dtypes=FEW),
+    row("unique", TIED, return_index=True, return_inverse=True, return_counts=True, dtypes=FEW),
+    row("unique", TIED, return_counts=True, sorted=True, dtypes=FEW),
     row("unique", X(values=[[1, 2], [0, 1], [1, 2]]), axis=0, return_inverse=True,
         dtypes=FEW[:-1]),
     row("unique", X(values=[np.nan, 1, np.nan]), equal_nan=False, dtypes=FLOATS),

@@ -111,13 +111,13 @@ class Row:
     def exercised(self):
         """The parameters of NumPy's function that the call gives, as far as they are known.
 
-        Older versions of NumPy state no parameters of functions in C.
+        Older versions of NumPy state no parameters of functions in C, and take fewer by position.
         """
         try:
             signature = inspect.signature(self.numpy_function)
-        except ValueError:
+            return set(signature.bind(*self.args, **self.keywords).arguments)
+        except (TypeError, ValueError):
             return set(self.keywords)
-        return set(signature.bind(*self.args, **self.keywords).arguments)
 
     def __str__(self):
         call = [*map(str, self.args), *(f"{k}={v}" for k, v in self.keywords.items())]
@@ -132,6 +132,11 @@ def row(name, *args, dtypes=ALL, grad=False, by="np", after=None, **keywords):
 def rows(names, *args, **keywords):
     """Rows that differ in nothing but the function; names are separated by blanks."""
     return [row(name, *args, **keywords) for name in names.split()]
+
+
+def since_numpy(version, *rows):
+    """Rows of what NumPy has since a version, and tenferro whatever NumPy is there."""
+    return list(rows) if np.lib.NumpyVersion(np.__version__) >= f"{version}.0" else []
 
 
 def find(module, dotted):
@@ -217,6 +222,10 @@ def exists(module, dotted):
         return False
 
 
+#: keywords that the oldest NumPy of the metadata lacks
+NEWER = {"descending", "sorted"}
+
+
 def table_of(rows):
     """For each function the primitives that its rows record, and whether it has derivatives.
 
@@ -224,7 +233,7 @@ def table_of(rows):
     """
     table = {}
     for one in rows:
-        if "descending" in one.keywords:
+        if NEWER & set(one.keywords):
             continue
         names, varies = table.get(one.name, ((), False))
         table[one.name] = {*names, *primitives_of(one)}, varies or bool(one.grad)

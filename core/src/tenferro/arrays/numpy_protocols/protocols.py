@@ -185,6 +185,7 @@ def _plan(function: Any, kwargs: Mapping[str, Any]) -> _Plan:
 def _name_of(function: Any) -> str:
     """Return the name of a NumPy function, with its submodule if it is in one."""
     module = getattr(function, "__module__", None) or ""
+    module = module.replace("lib._scimath_impl", "lib.scimath")  # its name in NumPy 2.1
     return f"{module}.{function.__name__}".removeprefix("numpy.").removeprefix("lib.")
 
 

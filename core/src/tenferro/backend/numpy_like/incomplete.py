@@ -113,7 +113,25 @@ def _of_beta(on: Numeric, function: Callable[..., Any], side: int, a: Any, b: An
     is_hard = on.xp.maximum(a, b) > _LARGE_BETA_SHAPE
     if side:
         is_hard = is_hard | (x < _MIN_X_OF_SCIPYS_COMPLEMENT)
-    return _with(on.xp, function(a, b, x), is_hard, integral, a, b, x)
+    return _with_limits(
+        on.xp, _with(on.xp, function(a, b, x), is_hard, integral, a, b, x), side, a, b, x
+    )
+
+
+def _with_limits(xp: Any, value: Any, side: int, a: Any, b: Any, x: Any) -> Any:
+    """Replace NaN where a shape is 0 or infinite: SciPy before 1.16 and CuPy have no limits there.
+
+    All probability is at x = 0 where a is 0 or b infinite, at x = 1 where b is 0 or a infinite;
+    where both are so, it is not determined.
+    """
+
+    def limit(a: Any, b: Any, x: Any) -> Any:
+        at_zero, at_one = (a == 0) | (b == xp.inf), (b == 0) | (a == xp.inf)
+        has_limit = (at_zero ^ at_one) & (a >= 0) & (b >= 0) & (x >= 0) & (x <= 1)
+        below = xp.where(at_zero, x > 0, x == 1)
+        return xp.where(has_limit, xp.where(below, 1.0 - side, 1.0 * side), xp.nan)
+
+    return _with(xp, value, xp.isnan(value), limit, a, b, x)
 
 
 def _with(xp: Any, value: Any, mask: Any, function: Callable[..., Any], *operands: Any) -> Any:
@@ -142,7 +160,7 @@ def _complement(on: Numeric, find: Find, a: Any, b: Any, x: Any) -> Any:
     below, mirrored = find("betainc")(a, b, x), find("betainc")(b, a, rest)
     integral = beta_part(on, a, b, x, (0, 0))[1]
     above = xp.where(xp.equal(1 - rest, x), mirrored, integral)
-    return xp.where(below <= 0.5, 1 - below, above)
+    return _with_limits(xp, xp.where(below <= 0.5, 1 - below, above), 1, a, b, x)
 
 
 def by_blocks(xp: Any, function: Callable[..., Any], *operands: Any) -> Any:
