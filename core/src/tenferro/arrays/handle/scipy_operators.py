@@ -12,8 +12,8 @@ from types import FrameType
 from typing import Any
 
 #: Methods of sparse matrices that ask for the array of what they multiply, in all versions of
-#: SciPy from 1.13 on.
-_PRODUCTS = frozenset(("_matmul_dispatch", "_rmatmul_dispatch", "_mul_dispatch"))
+#: SciPy from 1.15 on.
+_PRODUCTS = frozenset(("_matmul_dispatch", "_rmatmul_dispatch"))
 #: Methods that do the same, and are called by others than operators, too.
 _SHARED = frozenset(("_comparison", "_divide", "_multiply_2d_with_broadcasting", "multiply"))
 
@@ -43,6 +43,6 @@ def _is_of_sparse(frame: FrameType) -> bool:
     return str(frame.f_globals.get("__name__") or "").startswith("scipy.sparse")
 
 
-def nothing(rank: int = 0) -> Any:
+def nothing() -> Any:
     """Return the array of NumPy that says that there is none."""
-    return sys.modules["numpy"].empty((1,) * rank, object)
+    return sys.modules["numpy"].empty((), object)

@@ -18,8 +18,6 @@ from tenferro.arrays.diagnosis.hints import unsupported, unsupported_keyword
 from tenferro.arrays.handle import again
 from tenferro.arrays.handle.array import PLAIN_UFUNCS, Array
 from tenferro.arrays.handle.memo import memo_of
-from tenferro.arrays.handle.scipy_operators import is_operator, nothing
-from tenferro.arrays.handle.traces import is_followed
 from tenferro.arrays.numpy_protocols.polynomial_series import refuse_other_shape
 from tenferro.arrays.numpy_protocols.writing import destination, write
 from tenferro.arrays.registry import (
@@ -99,9 +97,6 @@ def array_function(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
     if function.__name__ == "prod":
         refuse_other_shape(sys._getframe(2))
     if function.__name__ in _MEMORY and _is_called_by_scipy():
-        x = args[0]
-        if isinstance(x, Array) and is_operator(sys._getframe(2), is_followed=is_followed(x.key)):
-            return nothing(rank=2)  # SciPy 1.13 asks so
         return _as_memory(function, args, kwargs)
     if function.__name__ in _FILES:
         return _as_memory(function, args, kwargs)

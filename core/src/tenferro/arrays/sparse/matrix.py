@@ -6,7 +6,6 @@ the entries, or with the dense array. Read next: ``operators.py``.
 
 from __future__ import annotations
 
-import sys
 from array import array
 from importlib import import_module
 from typing import Any
@@ -18,7 +17,6 @@ from tenferro.arrays.errors import (
 )
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
-from tenferro.arrays.handle.scipy_operators import is_operator, nothing
 from tenferro.arrays.sparse.operators import SparseOperators, added, chosen, refused
 from tenferro.arrays.sparse.pattern import SparsePattern
 from tenferro.arrays.sparse.scipy_parts import is_scipy_sparse
@@ -87,8 +85,6 @@ class SparseArray(SparseOperators):
 
     def __array_function__(self, function: Any, *_: Any) -> Any:
         name = getattr(function, "__name__", "a function")
-        if name == "atleast_2d" and is_operator(sys._getframe(1), is_followed=True):
-            return nothing(rank=2)  # SciPy 1.13 asks so
         raise refused(f"`np.{name}`", self.pattern)
 
     def __getattr__(self, name: str) -> Any:
