@@ -78,8 +78,9 @@ def eigh(
     diagonal has twice its share of the gradient on the manifold of Hermitian matrices. With g the
     gradient, that one is (g + gᴴ)/2, which is also what ``eigh((a + a.conj().T) / 2)`` has.
 
-    >>> eigh(as_array(2.0).reshape(1, 1)).eigenvalues
-    Array([2.])
+    >>> import tenferro as tn
+    >>> tn.linalg.eigh([[2.0]]).eigenvalues
+    array([2.])
     """
     return EighResult(*eigh_of(_lower(a, UPLO), gauge, epsilon, projectors_only, split))
 
@@ -92,8 +93,9 @@ def eigvalsh(a: Any, UPLO: str = "L") -> Array:
 
     a: [*B,n,n]   →   w: [*B,n]
 
-    >>> eigvalsh(as_array(2.0).reshape(1, 1))
-    Array([2.])
+    >>> import tenferro as tn
+    >>> tn.linalg.eigvalsh([[2.0]])
+    array([2.])
     """
     return of_hermitian.eigvalsh(_lower(a, UPLO))
 
@@ -110,8 +112,9 @@ def eig(a: Any, *, gauge: str = "raw", epsilon: float | None = None) -> EigResul
 
     gauge, epsilon: see ``eigh``
 
-    >>> eig(as_array(2.0).reshape(1, 1)).eigenvalues
-    Array([2.+0.j])
+    >>> import tenferro as tn
+    >>> tn.linalg.eig([[2.0]]).eigenvalues
+    array([2.+0.j])
     """
     return EigResult(*general.eig(double_if_exact(a), gauge=gauge, epsilon=epsilon))
 
@@ -122,7 +125,8 @@ def eigvals(a: Any) -> Array:
 
     a: [*B,n,n]   →   w: [*B,n]
 
-    >>> eigvals(as_array(2.0).reshape(1, 1))
-    Array([2.+0.j])
+    >>> import tenferro as tn
+    >>> tn.linalg.eigvals([[2.0]])
+    array([2.+0.j])
     """
     return general.eigvals(double_if_exact(a))
