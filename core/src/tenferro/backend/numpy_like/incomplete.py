@@ -101,7 +101,8 @@ def _of_gamma(on: Numeric, function: Callable[..., Any], side: int, a: Any, x: A
 
     is_step = (a >= _STEP_FROM_SHAPE) & (a < xp.inf)
     is_hard = (a > _LARGE_GAMMA_SHAPE) & ~is_step
-    return _with(xp, _with(xp, function(a, x), is_hard, integral, a, x), is_step, step, a, x)
+    value = _with(xp, _with(xp, function(a, x), is_hard, integral, a, x), is_step, step, a, x)
+    return _with(xp, value, xp.isnan(a + x), xp.add, a, x)  # SciPy 1.15 has P(nan, 0) = 0
 
 
 def _of_beta(on: Numeric, function: Callable[..., Any], side: int, a: Any, b: Any, x: Any) -> Any:
