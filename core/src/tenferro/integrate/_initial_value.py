@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import index
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
@@ -29,6 +30,17 @@ class Solution(NamedTuple):
     """The number of evaluations of the right side."""
     success: Array
     """Whether the end was reached."""
+
+
+class _Options(NamedTuple):
+    """The options of both functions, as the user gave them."""
+
+    rtol: Any
+    atol: Any
+    first_step: Any
+    """None: chosen."""
+    max_step: Any
+    max_steps: Any
 
 
 def solve_ivp(
@@ -75,7 +87,7 @@ def solve_ivp(
         ))  # fmt: skip
     problem = _problem(
         "solve_ivp", lambda t, y: fun(t, y, *args), _ends(t_span), y0, t_eval,
-        (rtol, atol, first_step, max_step, max_steps),
+        _Options(rtol, atol, first_step, max_step, max_steps),
     )  # fmt: skip
     y, last = solution(problem)
     evaluations = 6 * last.attempts + (2 if first_step is None else 1)
@@ -113,7 +125,7 @@ def odeint(
     problem = _problem(
         "odeint", lambda t, y: func(t, y, *args) if tfirst else func(y, t, *args),
         (times[0], times[-1]), y0, times,
-        (rtol, atol, None, float("inf"), max_steps),
+        _Options(rtol, atol, None, float("inf"), max_steps),
     )  # fmt: skip
     return solution(problem)[0]
 
@@ -132,13 +144,13 @@ def _problem(
     span: tuple[Any, ...],
     y0: Any,
     times: Any,
-    options: tuple[Any, ...],
+    options: _Options,
 ) -> Problem:
     """Return the problem in arrays of one precision: that of y0 and of its slope.
 
     Raises InvalidParameterError, ShapeMismatchError.
     """
-    _check_options(function, span, options)
+    max_steps = _check_options(function, span, options)
     y = double_if_exact(y0)
     t0, t1, at = [double_if_exact(t) for t in (*span, times)]
     if at.ndim != 1:
@@ -168,29 +180,33 @@ def _problem(
     ]
     return Problem(
         lambda t, y: cast(right(t, y), dtype), t0, t1, y, slope, at,
-        maximum(relative, 100 * finfo(real).eps), absolute, first_step, max_step, options[4],
+        maximum(relative, 100 * finfo(real).eps), absolute, first_step, max_step, max_steps,
     )  # fmt: skip
 
 
-def _check_options(function: str, span: tuple[Any, ...], options: tuple[Any, ...]) -> None:
-    """Check what is known of the options: numbers of Python.
+def _check_options(function: str, span: tuple[Any, ...], options: _Options) -> int:
+    """Check the interval and those options that are numbers of Python; return ``max_steps``.
 
     Raises InvalidParameterError.
     """
-    names = ("rtol", "atol", "first_step", "max_step", "max_steps")
-    for name, value in zip(names, options, strict=True):
-        is_tolerance = name in ("rtol", "atol")
-        fits = value is None or not isinstance(value, (int, float))
-        if name == "max_steps":
-            fits = isinstance(value, int) and not isinstance(value, bool) and value > 0
-        elif not fits:
-            fits = value >= 0 if is_tolerance else value > 0
-        if not fits:
-            need = "an integer of 1 or more" if name == "max_steps" else "a positive number"
-            raise at_user_line(_refused(function, f"{name} is out of range", name, value, need))
     if len(span) != 2:
         need = "two times: where the solution begins and ends"
         raise at_user_line(_refused(function, "not an interval", "t_span", span, need))
+    for name in ("rtol", "atol", "first_step", "max_step"):
+        value, may_be_zero = getattr(options, name), name in ("rtol", "atol")
+        is_missing = value is None and name != "first_step"
+        is_known = isinstance(value, (int, float))
+        if is_missing or (is_known and not (value >= 0 if may_be_zero else value > 0)):
+            need = f"a number, {'0 or more' if may_be_zero else 'more than 0'}"
+            raise at_user_line(_refused(function, f"{name} is out of range", name, value, need))
+    try:
+        steps = index(options.max_steps)
+    except TypeError:
+        steps = 0
+    if steps < 1 or isinstance(options.max_steps, bool):
+        fact, need = "max_steps is out of range", "an integer of 1 or more"
+        raise at_user_line(_refused(function, fact, "max_steps", options.max_steps, need))
+    return steps
 
 
 def _check_inside(function: str, t0: Array, t1: Array, times: Array) -> None:

@@ -212,6 +212,9 @@ REFUSED = [
     ({"method": "LSODA"}, tn.InvalidParameterError, "method"),
     ({"max_steps": 0}, tn.InvalidParameterError, "max_steps"),
     ({"max_steps": 2.5}, tn.InvalidParameterError, "max_steps"),
+    ({"max_steps": True}, tn.InvalidParameterError, "max_steps"),
+    ({"atol": None}, tn.InvalidParameterError, "atol"),
+    ({"rtol": float("nan")}, tn.InvalidParameterError, "rtol"),
     ({"rtol": -1}, tn.InvalidParameterError, "rtol"),
     ({"first_step": 0}, tn.InvalidParameterError, "first_step"),
     ({"max_step": -0.1}, tn.InvalidParameterError, "max_step"),
@@ -226,6 +229,11 @@ def test_what_does_not_fit_is_refused(given, error, said):
     fitting = {"fun": driven, "t_span": (0, 1), "y0": [1.0], "t_eval": [1.0]}
     with pytest.raises(error, match=said):
         solve_ivp(**{**fitting, **given})
+
+
+def test_a_bound_may_be_an_integer_of_numpy():
+    found = solve_ivp(driven, (0, 1), [1.0], t_eval=[1.0], max_steps=np.int64(64))
+    assert found.success
 
 
 def test_odeint_refuses_one_time():
