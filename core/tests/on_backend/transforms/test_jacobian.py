@@ -170,6 +170,12 @@ def test_refusals():
         tn.jacfwd(np.sin)(np.arange(3))
 
 
+@pytest.mark.parametrize("name", ["jacfwd", "jacrev"])
+def test_a_transform_of_one_mode_takes_no_other(name):
+    with pytest.raises(tn.ArgumentTypeError, match=f"{name}: .* keyword argument 'mode'"):
+        getattr(tn, name)(np.sin, mode="auto")
+
+
 @pytest.mark.parametrize("name", ["jacobian", "jacfwd", "jacrev"])
 @pytest.mark.parametrize(
     "call",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, conj
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.convert import aval_of_operand
@@ -25,7 +26,7 @@ from tenferro.transforms.errors import (
 )
 from tenferro.transforms.pickled import derived
 from tenferro.transforms.recording import tree as _tree
-from tenferro.transforms.recording.argnums import Argnames, Argnums, Chosen, choose
+from tenferro.transforms.recording.argnums import Argnames, Argnums, choose
 from tenferro.transforms.recording.loans import Loans
 from tenferro.transforms.recording.record import Recording, record
 from tenferro.transforms.recording.run_or_record import key_of, run_or_record
@@ -91,10 +92,10 @@ def grad(
       return %1
     }
     """
-    return _gradient(
-        "grad", function, argnums, argnames, has_aux, holomorphic, convention, allow_int, backend,
-        context,
-    )  # fmt: skip
+    options = _Options(
+        argnums, argnames, has_aux, holomorphic, convention, allow_int, backend, context
+    )
+    return _gradient("grad", function, options)
 
 
 def value_and_grad(
@@ -124,45 +125,33 @@ def value_and_grad(
     >>> tn.value_and_grad(lambda x: x * x)(3.0)
     (np.float64(9.0), np.float64(6.0))
     """
-    return _gradient(
-        "value_and_grad", function, argnums, argnames, has_aux, holomorphic, convention, allow_int,
-        backend, context,
-    )  # fmt: skip
-
-
-def _gradient(
-    name: str,
-    function: Callable[..., Any],
-    argnums: Argnums,
-    argnames: Argnames,
-    has_aux: bool,
-    holomorphic: bool,
-    convention: str,
-    allow_int: bool,
-    backend: Any,
-    context: ADContext | None,
-) -> Callable[..., Any]:
-    """Return the function that ``grad`` or ``value_and_grad`` returns."""
-    check_function(function, name, backend, context)
-    chosen = choose(argnums, argnames)
-    gives_value = name == "value_and_grad"
-    compute = _computed(
-        function, chosen, has_aux, holomorphic, convention, allow_int, backend, context,
-        value=gives_value,
-    )  # fmt: skip
-
-    @derived(
-        name,
-        function,
-        argnums=argnums,
-        argnames=argnames,
-        has_aux=has_aux,
-        holomorphic=holomorphic,
-        convention=convention,
-        allow_int=allow_int,
-        backend=backend,
-        context=context,
+    options = _Options(
+        argnums, argnames, has_aux, holomorphic, convention, allow_int, backend, context
     )
+    return _gradient("value_and_grad", function, options)
+
+
+class _Options(NamedTuple):
+    """Keyword arguments of ``grad`` and ``value_and_grad``."""
+
+    argnums: Argnums
+    argnames: Argnames
+    has_aux: bool
+    holomorphic: bool
+    convention: str
+    allow_int: bool
+    backend: Any
+    context: ADContext | None
+
+
+def _gradient(name: str, function: Callable[..., Any], options: _Options) -> Callable[..., Any]:
+    """Return the function that ``grad`` or ``value_and_grad`` returns."""
+    check_function(function, name, options.backend, options.context)
+    gives_value = name == "value_and_grad"
+    compute = _computed(function, options, value=gives_value)
+    has_aux = options.has_aux
+
+    @derived(name, function, **options._asdict())
     def gradient(*args: Any, **kwargs: Any) -> Any:
         with Loans() as loans:
             value, aux, found = compute(args, kwargs, loans)
@@ -176,19 +165,10 @@ def _gradient(
 _Compute = Callable[[tuple[Any, ...], dict[str, Any], Loans], tuple[Any, Any, Any]]
 
 
-def _computed(
-    function: Callable[..., Any],
-    chosen: Chosen,
-    has_aux: bool,
-    holomorphic: bool,
-    convention: str,
-    allow_int: bool,
-    backend: Any,
-    context: ADContext | None,
-    *,
-    value: bool,
-) -> _Compute:
+def _computed(function: Callable[..., Any], options: _Options, *, value: bool) -> _Compute:
     """Compute (value if wanted, aux, gradients) for ``grad`` and ``value_and_grad``."""
+    argnums, argnames, has_aux, holomorphic, convention, allow_int, backend, context = options
+    chosen = choose(argnums, argnames)
     if convention not in ("hermitian", "jax"):
         text = f"convention is 'hermitian' or 'jax', not {convention!r}"
         raise at_user_line(ValueError(text))

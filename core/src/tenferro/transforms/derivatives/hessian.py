@@ -78,36 +78,25 @@ def hessian(
     """
     check_function(function, "hessian", backend, context)
     check_choices("hessian", compress, sparse)
+    chosen = choose(argnums, argnames)
     options = WholeOptions(
-        function, choose(argnums, argnames), compress, sparse, has_aux, holomorphic, backend,
-        context,
-    )  # fmt: skip
-
-    @derived(
-        "hessian",
-        function,
-        argnums=argnums,
-        argnames=argnames,
-        compress=compress,
-        sparse=sparse,
-        has_aux=has_aux,
-        holomorphic=holomorphic,
-        backend=backend,
-        context=context,
+        argnums, argnames, compress, sparse, has_aux, holomorphic, backend, context
     )
+    of_jacobian_alone = ("mode", "convention")
+    given = {name: x for name, x in options._asdict().items() if name not in of_jacobian_alone}
+
+    @derived("hessian", function, **given)
     def whole(*args: Any, **kwargs: Any) -> Any:
         with Loans() as loans:
-            return _computed(options, args, kwargs, loans)
+            call = chosen.arrange(function, args, kwargs)
+            recording, pinned = _record_twice(call, loans, has_aux)
+            return _evaluated(recording, pinned, options, chosen.single)
 
     return whole
 
 
-def _computed(
-    options: WholeOptions, args: tuple[Any, ...], kwargs: dict[str, Any], loans: Loans
-) -> Any:
-    """Return the Hessian at these arguments; with ``has_aux`` also the auxiliary result."""
-    call = options.chosen.arrange(options.function, args, kwargs)
-    recording, pinned = _record_twice(call, loans, options.has_aux)
+def _evaluated(recording: Recording, pinned: Recording, options: WholeOptions, single: bool) -> Any:
+    """Return the Hessian of a recorded call; with ``has_aux`` also the auxiliary result."""
     wrt = recording.wrt
     check_arguments(wrt, [key_of(x) for x in pinned.outputs], options.holomorphic)
     if not options.holomorphic and any([key.aval.dtype.is_complex for key in wrt]):
@@ -116,7 +105,10 @@ def _computed(
     def emit(reads: Reads, patterns: list[SparsePattern]) -> list[ValueKey]:
         return _second_derivatives(options, recording, pinned, reads, patterns)
 
-    return evaluate_blocks("hessian", options, pinned, wrt, recording.plain, emit, _nest)
+    def nested(blocks: Sequence[Any]) -> Any:
+        return _nest(blocks, pinned, single)
+
+    return evaluate_blocks("hessian", options, pinned, wrt, recording.plain, emit, nested)
 
 
 def _second_derivatives(

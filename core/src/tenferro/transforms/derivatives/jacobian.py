@@ -111,79 +111,37 @@ def jacobian(
     >>> tn.trace(square, tn.Aval((3,), "float64")).program.output_avals
     (f64[3,3],)
     """
-    return _made(
-        "jacobian",
-        function,
-        argnums,
-        argnames=argnames,
-        mode=mode,
-        compress=compress,
-        sparse=sparse,
-        has_aux=has_aux,
-        holomorphic=holomorphic,
-        convention=convention,
-        backend=backend,
-        context=context,
-    )
-
-
-def _made(
-    name: str,
-    function: Callable[..., Any],
-    argnums: Argnums,
-    *,
-    argnames: Argnames = None,
-    mode: str,
-    compress: bool | None = None,
-    sparse: bool = False,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    convention: str = "hermitian",
-    backend: Any = None,
-    context: ADContext | None = None,
-) -> Callable[..., Any]:
-    """``jacobian`` under the name that the user called, which its errors carry."""
-    check_function(function, name, backend, context)
-    if mode not in MODES:
-        raise at_user_line(ValueError(f"{name}: mode is one of {MODES}, not {mode!r}"))
-    check_choices(name, compress, sparse)
-    if convention not in CONVENTIONS:
-        text = f"{name}: convention is one of {CONVENTIONS}, not {convention!r}"
-        raise at_user_line(ValueError(text))
-    forced = {"mode": mode} if name == "jacobian" else {}  # the others have no such option
-    conjugate = convention == "jax" and not holomorphic
     options = WholeOptions(
-        function, choose(argnums, argnames), compress, sparse, has_aux, holomorphic, backend,
-        context, mode, conjugate,
+        argnums, argnames, compress, sparse, has_aux, holomorphic, backend, context, mode,
+        convention,
     )  # fmt: skip
+    return _jacobian("jacobian", function, options, options._asdict())
 
-    @derived(
-        name,
-        function,
-        argnums=argnums,
-        argnames=argnames,
-        **forced,
-        compress=compress,
-        sparse=sparse,
-        has_aux=has_aux,
-        holomorphic=holomorphic,
-        convention=convention,
-        backend=backend,
-        context=context,
-    )
+
+def _jacobian(
+    name: str, function: Callable[..., Any], options: WholeOptions, pickled: dict[str, Any]
+) -> Callable[..., Any]:
+    """Return the result of the transform ``name``, which pickles these keyword arguments."""
+    check_function(function, name, options.backend, options.context)
+    if options.mode not in MODES:
+        raise at_user_line(ValueError(f"{name}: mode is one of {MODES}, not {options.mode!r}"))
+    check_choices(name, options.compress, options.sparse)
+    if options.convention not in CONVENTIONS:
+        text = f"{name}: convention is one of {CONVENTIONS}, not {options.convention!r}"
+        raise at_user_line(ValueError(text))
+    chosen = choose(options.argnums, options.argnames)
+
+    @derived(name, function, **pickled)
     def whole(*args: Any, **kwargs: Any) -> Any:
         with Loans() as loans:
-            return _computed(options, args, kwargs, loans)
+            recording = record(*chosen.arrange(function, args, kwargs), loans, options.has_aux)
+            return _evaluated(recording, options, chosen.single)
 
     return whole
 
 
-def _computed(
-    options: WholeOptions, args: tuple[Any, ...], kwargs: dict[str, Any], loans: Loans
-) -> Any:
-    """Return the Jacobian at these arguments; with ``has_aux`` also the auxiliary result."""
-    call = options.chosen.arrange(options.function, args, kwargs)
-    recording = record(*call, loans, options.has_aux)
+def _evaluated(recording: Recording, options: WholeOptions, single: bool) -> Any:
+    """Return the Jacobian of a recorded call; with ``has_aux`` also the auxiliary result."""
     outputs, wrt = [key_of(x) for x in recording.outputs], recording.wrt
     check_arguments(wrt, outputs, options.holomorphic)
 
@@ -196,33 +154,48 @@ def _computed(
             rows = [_conjugated(row, wrt) for row in rows]
         return keys_of(rows)
 
-    return evaluate_blocks("jacobian", options, recording, wrt, recording.plain, emit, nest)
+    def nested(blocks: Sequence[Any]) -> Any:
+        return nest(blocks, recording, single)
+
+    return evaluate_blocks("jacobian", options, recording, wrt, recording.plain, emit, nested)
+
+
+def _in_mode(
+    mode: str, name: str, function: Callable[..., Any], argnums: Argnums, options: dict[str, Any]
+) -> Callable[..., Any]:
+    """Return the Jacobian in this mode, for the transform ``name``, which has no other one."""
+    for option in options:
+        if option == "mode" or option not in WholeOptions._fields:
+            text = f"{name}: got an unexpected keyword argument {option!r}"
+            raise at_user_line(TypeError(text))
+    chosen = WholeOptions(argnums=argnums, mode=mode, **options)
+    return _jacobian(name, function, chosen, {"argnums": argnums, **options})
 
 
 def jacfwd(function: Callable[..., Any], argnums: Argnums = 0, **options: Any) -> Any:
     """Return a function that computes the Jacobian in forward mode.
 
-    It is ``jacobian`` with mode="forward". Choose it if the output has more elements than the
-    arguments.
+    It is ``jacobian`` with mode="forward", and takes its other options. Choose it if the output
+    has more elements than the arguments.
 
     >>> import tenferro as tn
     >>> tn.trace(tn.jacfwd(lambda x: x * x), tn.Aval((2,), "float64")).program.output_avals
     (f64[2,2],)
     """
-    return _made("jacfwd", function, argnums, mode="forward", **options)
+    return _in_mode("forward", "jacfwd", function, argnums, options)
 
 
 def jacrev(function: Callable[..., Any], argnums: Argnums = 0, **options: Any) -> Any:
     """Return a function that computes the Jacobian in reverse mode.
 
-    It is ``jacobian`` with mode="reverse". Choose it if the output has few elements. For a scalar
-    output it equals ``grad``.
+    It is ``jacobian`` with mode="reverse", and takes its other options. Choose it if the output
+    has few elements. For a scalar output it equals ``grad``.
 
     >>> import tenferro as tn
     >>> tn.trace(tn.jacrev(lambda x: (x * x).sum()), tn.Aval((2,), "f64")).program.output_avals
     (f64[2],)
     """
-    return _made("jacrev", function, argnums, mode="reverse", **options)
+    return _in_mode("reverse", "jacrev", function, argnums, options)
 
 
 def _in_dtypes_of(

@@ -17,7 +17,7 @@ from tenferro.transforms.derivatives.grad import check_differentiable
 from tenferro.transforms.derivatives.sweeps import BlockOptions
 from tenferro.transforms.errors import DifferentiationInputError
 from tenferro.transforms.patterns.sparse_results import matrices
-from tenferro.transforms.recording.argnums import Chosen
+from tenferro.transforms.recording.argnums import Argnames, Argnums
 from tenferro.transforms.recording.positions import Reads
 from tenferro.transforms.recording.record import Recording
 from tenferro.transforms.recording.run_or_record import key_of, run_or_record
@@ -27,18 +27,23 @@ Emit = Callable[[Reads, list[SparsePattern]], list[ValueKey]]
 
 
 class WholeOptions(NamedTuple):
-    """Options of a function that ``jacobian`` or ``hessian`` made."""
+    """Keyword arguments of ``jacobian``; ``hessian`` has all but ``mode`` and ``convention``."""
 
-    function: Callable[..., Any]
-    chosen: Chosen
-    compress: bool | None
-    sparse: bool
-    has_aux: bool
-    holomorphic: bool
-    backend: Any
-    context: ADContext | None
+    argnums: Argnums = 0
+    argnames: Argnames = None
+    compress: bool | None = None
+    sparse: bool = False
+    has_aux: bool = False
+    holomorphic: bool = False
+    backend: Any = None
+    context: ADContext | None = None
     mode: str = "auto"
-    conjugate: bool = False
+    convention: str = "hermitian"
+
+    @property
+    def conjugate(self) -> bool:
+        """True if derivatives with respect to complex arguments are conjugated."""
+        return self.convention == "jax" and not self.holomorphic
 
     def of_blocks(self) -> BlockOptions:
         """Return the options that decide how the blocks are made."""
@@ -59,7 +64,7 @@ def evaluate_blocks(
     wrt: Sequence[ValueKey],
     plain: bool,
     emit: Emit,
-    nest: Callable[[Sequence[Any], Recording, bool], Any],
+    nest: Callable[[Sequence[Any]], Any],
 ) -> Any:
     """Compute or record the blocks and nest them; with ``has_aux`` add the auxiliary result.
 
@@ -82,7 +87,7 @@ def evaluate_blocks(
     blocks = found[len(aux) :]
     if options.sparse:
         blocks = matrices(patterns, blocks, wrt)
-    nested = nest(blocks, recording, options.chosen.single)
+    nested = nest(blocks)
     if not options.has_aux:
         return nested
     return nested, recording.aux.with_values(found[: len(aux)])
