@@ -1,4 +1,4 @@
-"""Blocks of rows: what runs in them, and that random programs give what they give whole.
+"""Row blocks: what runs in them, and that random programs give what they give whole.
 
 Caches are tiny here (64 bytes for each element of a tile), and every buffer is poisoned before it
 is written.
@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from tenferro import primitives as tp
 from tenferro.backend.row_blocks import find
 from tenferro_numpy.execution.codegen_chunks import FILENAME
-from tenferro_numpy.row_blocks import Blocked
+from tenferro_numpy.row_blocks import RowBlockLoop
 
 ROWS, TILE = 60, 64  # a cache of 4,096 bytes; arrays of 60 rows of 10 float64 are 4,800
 
 
 def blocks(executable):
     bound = [line.expression.bound for line in executable.plan.lines]
-    return [b[0] for b in bound if b and isinstance(b[0], Blocked)]
+    return [b[0] for b in bound if b and isinstance(b[0], RowBlockLoop)]
 
 
 def run(backend, program, arrays, **options):
@@ -335,7 +335,7 @@ def test_a_chain_of_products_is_not_searched_link_by_link(program, monkeypatch, 
     search = find._Search
     monkeypatch.setattr(find, "_Search", lambda *args: searches.append(1) or search(*args))
     x = samples(columns=ROWS)
-    assert not find.find_blocks(program(chain, x, x), 1 << 18)
+    assert not find.find_row_blocks(program(chain, x, x), 1 << 18)
     assert 1 <= len(searches) <= 4
 
 
@@ -349,14 +349,14 @@ def test_arrays_without_elements(backend, program, shape):
     assert run(backend, program(function, x), [x])[1][0].shape == shape
 
 
-def test_the_report_names_the_blocks(backend, program):
+def test_the_report_names_the_row_blocks(backend, program):
     x = samples()
     made = program(softened, x)
     executable = backend.compile(made, made.input_avals, {"threads": 1, "tile": TILE})
     (block,) = blocks(executable)
     text = executable.explain()
-    assert f"{ROWS} rows in {-(-ROWS // block.rows)} blocks of {block.rows}, gives 1 arrays" in text
-    assert "= exp %" in text.rpartition("blocks of")[2]
+    assert f"{ROWS} rows in {-(-ROWS // block.rows)} tiles of {block.rows}, gives 1 arrays" in text
+    assert "= exp %" in text.rpartition("tiles of")[2]
 
 
 # ---- how they run --------------------------------------------------------------------------------

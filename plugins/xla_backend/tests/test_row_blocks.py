@@ -13,11 +13,11 @@ import pytest
 
 import tenferro as tn
 from tenferro import primitives as tp
-from tenferro.backend.row_blocks import find_blocks
+from tenferro.backend.row_blocks import find_row_blocks
 from tenferro.computegraph import compile_program
 from tenferro_xla import _row_blocks
 from tenferro_xla._loop_constants import with_broadcasts_in_loops
-from tenferro_xla._row_blocks import RowBlocks
+from tenferro_xla._row_blocks import RowBlockLoop
 
 ROWS, CACHE = 60, 4096
 BLOCK = re.compile(r"equations run \d+ of \d+ rows at a time")
@@ -32,7 +32,7 @@ def programs(backend_with, programs_on):
 
 def blocks_of(executable):
     operations = [node.operation for node in executable.program.nodes]
-    return [op for op in operations if isinstance(op, RowBlocks)]
+    return [op for op in operations if isinstance(op, RowBlockLoop)]
 
 
 def samples(*shape, dtype="float64", seed=0):
@@ -199,7 +199,7 @@ def test_values_that_two_results_need_are_in_blocks(programs):
     square, t, e = x * x, np.tanh(x), np.exp(-x * x)
     executable = programs.compile(loss_and_slope, aval)
     assert len(blocks_of(executable)) == 1
-    assert not find_blocks(executable._whole, CACHE)
+    assert not find_row_blocks(executable._whole, CACHE)
     assert not blocks_of(programs.compile(lambda x: loss_and_slope(x)[1], aval))
     total, slope = map(np.asarray, executable(x))
     np.testing.assert_allclose(total, np.sum(t * e + np.log1p(square)), rtol=1e-13)
@@ -212,7 +212,7 @@ def test_a_loop_that_saves_little_is_not_made(programs):
     """Core finds a block in both; where the arrays are small, a larger cache holds the rest."""
     for rows, count in ((24, 0), (ROWS, 1)):
         executable = programs.compile(softened, tp.Aval((rows, 10), "float64"))
-        assert find_blocks(executable._whole, CACHE)
+        assert find_row_blocks(executable._whole, CACHE)
         assert len(blocks_of(executable)) == count
 
 

@@ -249,7 +249,7 @@ class NumpyBackend(Backend):
     def memory_of(
         self, program: CompiledProgram, options: Mapping[str, object] | None = None
     ) -> int | None:
-        """Return the peak of the plan, which knows what fusion and blocks of rows save.
+        """Return the peak of the plan, which knows what fusion and row blocks save.
 
         A plan does not count what a loop needs inside: then ``None``.
         """

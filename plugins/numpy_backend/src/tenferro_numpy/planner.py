@@ -1,6 +1,6 @@
 """From a program to a plan: lines over registers, chosen once per structure.
 
-`planner_of` runs `PLAN_PASSES`, listed at the end of this file, in order: blocks of rows are found
+`planner_of` runs `PLAN_PASSES`, listed at the end of this file, in order: row blocks are found
 in the program, `lowering` makes steps of it, and the others rewrite the steps. `assignment.py`
 then chooses memory and registers; for a small program that waits until it has run a few times. Each
 optional pass can be switched off by the backend's option `without`; `explain` says which ran. Loops
@@ -102,7 +102,7 @@ class Planner:
         self.memo: dict[tuple[Any, ...], Expression] = {}
         self.has_regions = False
         self.numbers: set[int] = set()  # slots that hold Python's own numbers
-        self.blocks: dict[int, Step] = {}  # position → the step of the block that it is in
+        self.blocks: dict[int, Step] = {}  # position → the step of its row block
         self.passes: list[tuple[str, int]] = []  # names of passes that ran, steps after each
 
     def run(self, plan_pass: PlanPass) -> None:
@@ -112,23 +112,23 @@ class Planner:
         plan_pass.rewrite(self)
         self.passes.append((plan_pass.name, len(self.steps)))
 
-    # ---- blocks of rows --------------------------------------------------------------------------
+    # ---- row blocks ------------------------------------------------------------------------------
 
-    def find_blocks(self) -> None:
-        """Make steps for the parts of the program that run some rows at a time."""
+    def find_row_blocks(self) -> None:
+        """Make a step for each row block of the program."""
         tiling = self.how.tiling
         if tiling is None or total_bytes(self.avals) <= tiling.cache:
             return
-        find_blocks = import_module("tenferro.backend.row_blocks").find_blocks
+        find = import_module("tenferro.backend.row_blocks").find_row_blocks
         make_plan = import_module("tenferro_numpy.assignment").make_plan
         part_how = PlanOptions(without=self.how.without)
-        for block in find_blocks(self.program, tiling.cache):
-            blocked = import_module("tenferro_numpy.row_blocks").Blocked
+        for block in find(self.program, tiling.cache):
+            kind = import_module("tenferro_numpy.row_blocks").RowBlockLoop
             parts = {rows: block.program(self.program, rows) for rows in block.sizes}
             plans = {rows: make_plan(part, self.table, part_how) for rows, part in parts.items()}
             stacked = [self.avals[i] for i in block.stacked]
             joined = [self.avals[i] for i in block.joined]
-            made = blocked(block, plans, stacked, joined, tiling.threads)
+            made = kind(block, plans, stacked, joined, tiling.threads)
             operands = (*block.by_rows, *block.whole)
             text = ", ".join([f"{{{i}}}" for i in range(len(operands))])
             line = Expression(f"{{p0}}({text})", (made,))
@@ -196,7 +196,7 @@ class Planner:
         return [(i, row) for i, row in enumerate(found) if row[2][0] not in unread]
 
     def add_block(self, block: Step, position: int, moved: Mapping[int, int]) -> None:
-        """Append the step of a block, where its last instruction stands."""
+        """Append the step of a row block, where its last instruction stands."""
         if position == block.positions[-1]:
             block.operands = tuple([moved.get(i, i) for i in block.operands])
             self.steps.append(block)
@@ -349,7 +349,7 @@ class PlanPass(NamedTuple):
 
 
 PLAN_PASSES = (
-    PlanPass("row_blocks", methodcaller("find_blocks")),
+    PlanPass("row_blocks", methodcaller("find_row_blocks")),
     PlanPass("lowering", methodcaller("choose_expressions"), is_optional=False),
     PlanPass("constant_masks", methodcaller("fold_constant_masks")),
     PlanPass("padded_sums", methodcaller("add_padded_sums")),

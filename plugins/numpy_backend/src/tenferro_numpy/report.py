@@ -1,4 +1,4 @@
-"""Report of a program: its source, regions and blocks, and estimates of work and memory.
+"""Report of a program: its source, regions and row blocks, and estimates of work and memory.
 
 Read next: `executable.py`.
 """
@@ -12,7 +12,7 @@ from tenferro.computegraph import CompiledProgram
 from tenferro.primitives import Aval
 from tenferro_numpy.ir.plan import Line, Plan
 from tenferro_numpy.kernels.region import Region
-from tenferro_numpy.row_blocks import Blocked
+from tenferro_numpy.row_blocks import RowBlockLoop
 
 __all__ = ["cost_of", "report"]
 
@@ -54,15 +54,15 @@ def _passes(plan: Plan) -> str:
 
 
 def _part(program: CompiledProgram, line: Line) -> str:
-    """Describe a region, blocks of rows, or a loop; empty for other lines."""
+    """Describe a region, a row block, or a loop; empty for other lines."""
     part = line.expression.bound[0] if line.expression.bound else None
     described = getattr(part, "described", None)
     if described is not None:
         return f"\n{described()}"
     if isinstance(part, Region):
         head = _region(part)
-    elif isinstance(part, Blocked):
-        head = _blocked(part)
+    elif isinstance(part, RowBlockLoop):
+        head = _row_block(part)
     else:
         return ""
     return "\n".join([head, *(f"    {program.equation(i)}" for i in line.positions)])
@@ -77,11 +77,11 @@ def _region(region: Region) -> str:
     return f"region {shape} in {about}{_threads(region.tiling.threads)}, gives {made}"
 
 
-def _blocked(blocked: Blocked) -> str:
-    count = -(-blocked.extent // blocked.rows)
-    about = f"{count} blocks of {blocked.rows:,}{_threads(blocked.threads)}"
-    made = f"{len(blocked.stacked)} arrays and {len(blocked.joined)} reductions"
-    return f"{blocked.extent:,} rows in {about}, gives {made}"
+def _row_block(loop: RowBlockLoop) -> str:
+    count = -(-loop.extent // loop.rows)
+    about = f"{count} tiles of {loop.rows:,}{_threads(loop.threads)}"
+    made = f"{len(loop.stacked)} arrays and {len(loop.joined)} reductions"
+    return f"row block of {loop.extent:,} rows in {about}, gives {made}"
 
 
 def _threads(count: int) -> str:

@@ -1,7 +1,7 @@
-"""A block of rows after the other through one part of a program.
+"""A row block at work: one tile of rows after the other goes through a part of a program.
 
 Results with rows are stacked; partial sums, maxima and minima are joined in the order of the
-blocks, whichever thread found them. Read next: `planner.py`.
+tiles, whichever thread found them. Read next: `planner.py`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tenferro.backend.row_blocks import Block, row_axis, size_of
+from tenferro.backend.row_blocks import RowBlock, row_axis, size_of
 from tenferro.primitives import Aval
 from tenferro.primitives.arithmetic import Add, Maximum, Minimum
 from tenferro_numpy.execution.interpreter import RUNS_BEFORE_SOURCE, PlanInterpreter
@@ -19,20 +19,20 @@ from tenferro_numpy.ir.plan import Plan
 from tenferro_numpy.machine.threads import WORTH_THREADS, new_array, shared
 from tenferro_numpy.machine.tile_size import chunks_of
 
-__all__ = ["Blocked"]
+__all__ = ["RowBlockLoop"]
 
 _UFUNCS: dict[type, np.ufunc] = {Add: np.add, Maximum: np.maximum, Minimum: np.minimum}
 
 
-class Blocked:
-    """Called with operands that it reads row by row, and then those that it reads whole.
+class RowBlockLoop:
+    """A row block: called with operands that it reads row by row, then those that it reads whole.
 
-    `plans` are those for a full block and for the last one, by their rows.
+    `plans` are those for a full tile and for the last one, by their rows.
     """
 
     def __init__(
         self,
-        block: Block,
+        block: RowBlock,
         plans: dict[int, Plan],
         stacked: Sequence[Aval],
         joined: Sequence[Aval],
@@ -52,14 +52,14 @@ class Blocked:
     def _working_bytes(self, joined: Sequence[int]) -> int:
         """Return the peak bytes in addition to the results; the joined ones have these sizes.
 
-        Each thread makes what a block makes; every chunk keeps its part of what is joined, and all
+        Each thread makes what a tile makes; every chunk keeps its part of what is joined, and all
         parts of one result are copied together when that is joined.
         """
-        blocks = range(0, self.extent, self.rows)
-        chunks = len(chunks_of(blocks))
+        tiles = range(0, self.extent, self.rows)
+        chunks = len(chunks_of(tiles))
         threads = min(self.threads, chunks)
         most = max(plan.peak.bytes for plan in self.plans.values())
-        parts = chunks - threads if chunks == len(blocks) else chunks  # a block counts its own
+        parts = chunks - threads if chunks == len(tiles) else chunks  # a tile counts its own
         running = threads * most + (parts - 1) * sum(joined)  # which are not yet there
         return max(running, chunks * (sum(joined) + max(joined, default=0)))
 
@@ -80,7 +80,7 @@ class Blocked:
         return results[0] if len(results) == 1 else tuple(results)
 
     def prepare(self, count: int) -> None:
-        """Compile the source when the blocks repeat."""
+        """Compile the source, unless few tiles have run."""
         if self.left > 0:
             self.left -= count
             if self.left <= 0:
@@ -91,16 +91,16 @@ class Blocked:
     def chunk(
         self, starts: Sequence[int], operands: Sequence[Any], outs: Sequence[Any]
     ) -> list[list[Any]]:
-        """Do these blocks: write the rows of stacked results, give the partial ones."""
+        """Run these tiles: write the rows of stacked results, return the partial ones."""
         partials: list[list[Any]] = [[] for _ in self.joined]
         for start in starts:
-            self.block(start, operands, outs, partials)
+            self.tile(start, operands, outs, partials)
         return partials
 
-    def block(
+    def tile(
         self, start: int, operands: Sequence[Any], outs: Sequence[Any], partials: list[list[Any]]
     ) -> None:
-        """Do one block; what it made is freed before the next."""
+        """Run one tile; what it made is freed before the next."""
         stop = min(start + self.rows, self.extent)
         taken = slice(start, stop)
         given = [x[self.rows_of(x, taken)] for x in operands[: self.by_rows]]
@@ -120,4 +120,4 @@ class Blocked:
         return (*[slice(None)] * (axis or 0), taken)
 
     def __repr__(self) -> str:
-        return f"<Blocked {self.extent} rows, {self.rows} at a time>"
+        return f"<RowBlockLoop {self.extent} rows, {self.rows} at a time>"

@@ -3,7 +3,7 @@
 Recording a loop puts what no step changes in front of it. XLA fuses a broadcast into its readers,
 but not across the border of a loop: there it writes it out, a million numbers for a row of a
 thousand, and each step reads them from memory. In the body a broadcast costs nothing, and core
-finds blocks of rows that read its operand. Read next: ``_row_blocks.py``.
+finds row blocks that read its operand. Read next: ``_row_blocks.py``.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Parts of a program that XLA runs in a loop over blocks of rows, so that they stay in the cache.
+"""Row blocks: parts of a program that XLA runs in a loop over tiles of rows, within the cache.
 
 On the CPU, XLA fuses elementwise code, but writes out what stands on both sides of a product or a
 reduction, and what two results need; arrays of many rows then go through memory many times. Core
-finds the parts that act on rows (``tenferro.backend.row_blocks``); each becomes one ``RowBlocks``
-instruction, lowered to a ``fori_loop`` whose body takes some rows through all of them. XLA divides
-the rows of a block among processors, and each has a cache of its own. Value and gradient of a
-Gaussian mixture at 10,000 points take 42 ms whole, and 9 ms so. Read next: ``_trace.py``.
+finds the parts that act on rows (``tenferro.backend.row_blocks``); each becomes one instruction,
+``RowBlockLoop``, lowered to a ``fori_loop`` whose body takes a tile of rows through all of them.
+XLA divides the rows of a tile among processors, and each has a cache of its own. Value and gradient
+of a Gaussian mixture at 10,000 points take 42 ms whole, and 9 ms so. Read next: ``_trace.py``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from jax import Array, lax
 
 from tenferro.backend.lowering import LoweringTable
 from tenferro.backend.regions import in_order
-from tenferro.backend.row_blocks import VIEWS, Block, find_blocks, row_axis, size_of
+from tenferro.backend.row_blocks import VIEWS, RowBlock, find_row_blocks, row_axis, size_of
 from tenferro.computegraph import PRIMARY, CompiledProgram, Operation, compile_program, from_rows
 from tenferro.primitives import (
     Add,
@@ -37,7 +37,7 @@ from tenferro_xla._operands import numpy_dtype
 from tenferro_xla.lowerings.control import of_program
 
 __all__ = [
-    "RowBlocks",
+    "RowBlockLoop",
     "cache_of_processors",
     "described_blocks",
     "rewritten_as_body",
@@ -46,8 +46,8 @@ __all__ = [
 
 #: Bytes of the cache of one processor: a usual second level, or a share of the third.
 _BYTES_PER_PROCESSOR = 1 << 21
-#: Times that each block moves an operand that it reads whole: products read it and pack it.
-_MOVES_PER_BLOCK = 2
+#: Times that each tile moves an operand that it reads whole: products read it and pack it.
+_MOVES_PER_TILE = 2
 #: Multiple of the cache that a loop must save: behind it is a larger one, where less still fits.
 _MIN_CACHES_SAVED = 3
 #: Multiple of the cache from which on arrays leave that one, too.
@@ -62,11 +62,11 @@ _JOINS: dict[type, tuple[Callable[[Any, Any], Array], float, bool]] = {
 """The function that joins partial results, and the number and the bool that leave others as is."""
 
 
-class RowBlocks(OwnOperation):
+class RowBlockLoop(OwnOperation):
     """Run a program for some rows at a time.
 
-    parts     the program for a full block, and the one for the rows that are left, if any are
-    extent    rows in all; ``rows`` of a full block
+    parts     the program for a full tile, and the one for the rows that are left, if any are
+    extent    rows in all; ``rows`` of a full tile
     sliced    number of operands that are read row by row; those behind them are read whole
     stacked   avals of the results that have rows
     joined    avals of the results that are joined of parts, and the primitives that join them
@@ -83,7 +83,7 @@ class RowBlocks(OwnOperation):
 
     @property
     def output_count(self) -> int:
-        """As many as the program of a block has."""
+        """As many as the program of a tile has."""
         return len(self.stacked) + len(self.joined)
 
     def abstract_eval(self, *_: Aval) -> tuple[Aval, ...]:
@@ -91,16 +91,16 @@ class RowBlocks(OwnOperation):
         return *self.stacked, *[aval for aval, _ in self.joined]
 
     def lowered(self, table: LoweringTable) -> Callable[..., Any]:
-        """Return the function of JAX that runs all blocks."""
+        """Return the function of JAX that runs all tiles."""
         full, *others = [of_program(part, table) for part in self.parts]
         count, rest = divmod(self.extent, self.rows)
 
         def run(_: Operation, *xs: Array) -> Any:
-            def block(i: Any, kept: Sequence[Array]) -> list[Array]:
+            def tile(i: Any, kept: Sequence[Array]) -> list[Array]:
                 start = i * self.rows
                 return self._kept(kept, full(*self._rows_of(xs, start, self.rows)), start)
 
-            found = lax.fori_loop(0, count, block, self._empty())
+            found = lax.fori_loop(0, count, tile, self._empty())
             if rest:
                 start = count * self.rows
                 found = self._kept(found, others[0](*self._rows_of(xs, start, rest)), start)
@@ -112,7 +112,7 @@ class RowBlocks(OwnOperation):
         return row_axis(shape, self.extent) or 0
 
     def _rows_of(self, xs: Sequence[Array], start: Any, count: int) -> list[Array]:
-        """Return the operands of one block."""
+        """Return the operands of one tile."""
         taken = [
             lax.dynamic_slice_in_dim(x, start, count, self._axis(x.shape))
             for x in xs[: self.sliced]
@@ -120,7 +120,7 @@ class RowBlocks(OwnOperation):
         return [*taken, *xs[self.sliced :]]
 
     def _kept(self, kept: Sequence[Array], found: Sequence[Array], start: Any) -> list[Array]:
-        """Write the rows of one block, and join its partial results with those before."""
+        """Write the rows of one tile, and join its partial results with those before."""
         split = len(self.stacked)
         results = [
             lax.dynamic_update_slice_in_dim(x, y, start, self._axis(x.shape))
@@ -130,7 +130,7 @@ class RowBlocks(OwnOperation):
         return results + [_JOINS[how][0](x, y) for (_, how), x, y in pairs]
 
     def _empty(self) -> list[Array]:
-        """Return what the first block writes to and is joined with."""
+        """Return what the first tile writes to and is joined with."""
         filled = [(aval, 0) for aval in self.stacked]
         neutral = [(aval, _neutral(aval, how)) for aval, how in self.joined]
         return [lax.full(x.shape, value, numpy_dtype(x.dtype)) for x, value in filled + neutral]
@@ -164,7 +164,7 @@ def cache_of_processors() -> int:
 
 
 def with_row_blocks(program: CompiledProgram, cache: int) -> CompiledProgram:
-    """Return a program with blocks of rows instead of instructions, where that pays.
+    """Return a program with loops over tiles instead of its row blocks, where that pays.
 
     A program that calls functions on the host stays as it is, because they run in its order; so
     does every program without a cache.
@@ -173,7 +173,7 @@ def with_row_blocks(program: CompiledProgram, cache: int) -> CompiledProgram:
         isinstance(node.operation, (HostCallback, DebugCallback)) for node in program.nodes
     ):
         return program
-    found = find_blocks(program, cache, one_result=True)
+    found = find_row_blocks(program, cache, one_result=True)
     blocks = [block for block in found if _pays(program, block, cache)]
     if not blocks:
         return program
@@ -193,16 +193,16 @@ def rewritten_as_body(program: CompiledProgram, cache: int) -> CompiledProgram:
     return with_row_blocks(with_broadcasts_in_loops(program), cache)
 
 
-def _pays(program: CompiledProgram, block: Block, cache: int) -> bool:
-    """Return True if a block saves much, and more than it costs.
+def _pays(program: CompiledProgram, block: RowBlock, cache: int) -> bool:
+    """Return True if a row block saves much, and more than it costs.
 
-    Each block moves again what it reads whole (a layer's weights), and calls all kernels again. The
+    Each tile moves again what it reads whole (a layer's weights), and calls all kernels again. The
     calls matter as long as what is saved would come from a nearer cache.
     """
     if block.saved <= _MIN_CACHES_SAVED * cache:
         return False
     saved = block.saved
-    cost = _MOVES_PER_BLOCK * sum([size_of(program.avals[slot]) for slot in block.whole])
+    cost = _MOVES_PER_TILE * sum([size_of(program.avals[slot]) for slot in block.whole])
     if saved < _CACHES_OF_FAR_MEMORY * cache:
         calls = sum([_calls(program, block, i) for i in block.members])
         cost += calls * cache // _CALLS_PER_CACHE
@@ -210,10 +210,10 @@ def _pays(program: CompiledProgram, block: Block, cache: int) -> bool:
     return saved > cost * -(-block.extent // block.rows)
 
 
-def _calls(program: CompiledProgram, block: Block, position: int) -> int:
+def _calls(program: CompiledProgram, block: RowBlock, position: int) -> int:
     """Return how many kernels an equation calls: a product one for each example of its batch.
 
-    Examples that are the rows are divided among the blocks.
+    Examples that are the rows are divided among the tiles.
     Where the rows are the last axis, the calls take little: 25 products of 10 times 125 numbers run
     in 13 µs, and in 22 µs where the rows are the first of two.
     """
@@ -239,9 +239,9 @@ def _reordered(program: CompiledProgram, position: int) -> int:
     return sum([2 * size_of(program.avals[slot]) for slot in moved])
 
 
-def _unit(program: CompiledProgram, block: Block) -> _Unit:
+def _unit(program: CompiledProgram, block: RowBlock) -> _Unit:
     avals = program.avals
-    operation = RowBlocks(
+    operation = RowBlockLoop(
         tuple([block.program(program, rows) for rows in block.sizes]),
         block.extent,
         block.rows,
@@ -271,11 +271,11 @@ def _numbered(program: CompiledProgram, units: Sequence[_Unit]) -> CompiledProgr
 
 
 def described_blocks(program: CompiledProgram, table: LoweringTable, cache: int) -> list[str]:
-    """Return one text for each block of a program, and of the bodies of its loops and branches."""
+    """Return one text for each row block of a program, and of bodies of its loops and branches."""
     found = []
     for node in program.nodes:
         op = node.operation
-        if isinstance(op, RowBlocks):
+        if isinstance(op, RowBlockLoop):
             count = len(op.parts[0])
             found.append(f"{count} equations run {op.rows} of {op.extent} rows at a time")
         bodies: Sequence[tuple[str, Any]] = getattr(op, "bodies", ()) if cache else ()

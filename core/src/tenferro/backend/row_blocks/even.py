@@ -1,22 +1,22 @@
-"""Division of an extent into parts of nearly equal size.
+"""Division of an extent into tiles of nearly equal size.
 
-The number of parts follows from the extent alone, so that sums over parts have one order whatever
+The number of tiles follows from the extent alone, so that sums over tiles have one order whatever
 the number of threads. Read next: ``find.py``.
 """
 
 from __future__ import annotations
 
-__all__ = ["PARTS", "even_rows"]
+__all__ = ["CHUNKS", "even_rows"]
 
-PARTS = 16  # parts of the work that threads take in turn
+CHUNKS = 16  # of the tiles of one array; a thread takes one chunk after another
 
 
 def even_rows(extent: int, rows: int) -> int:
-    """Return rows per part such that parts have nearly equal size, instead of a remainder.
+    """Return about ``rows``, so that tiles of so many rows have nearly equal size.
 
-    Of few parts there are a power of two, so that threads have as much to do as one another.
+    Tiles that are fewer than the chunks are a power of two, so that threads do equal work.
     """
     count = max(round(extent / rows), 1)
-    if count < PARTS:
+    if count < CHUNKS:
         count = 1 << (count - 1).bit_length()
     return -(-extent // count)

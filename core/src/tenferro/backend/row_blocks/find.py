@@ -1,9 +1,9 @@
-"""Parts of a program that run block by block, some rows at a time, so that they stay in the cache.
+"""Search for row blocks: parts of a program that run tile by tile, some rows at a time.
 
 A product, a softmax of its rows, what the loss does with them and the sums of the gradient: each
 alone goes once through memory. Where every instruction acts on rows, as most do where an axis
-counts samples, a block of rows goes through all of them before the next. The axis may stand
-anywhere. Values that only the block reads are never whole in memory.
+counts samples, a tile of some rows goes through all of them before the next, and stays in the
+cache. The axis may stand anywhere. Values that only the row block reads are never whole in memory.
 Read next: ``row_rules.py``.
 """
 
@@ -30,10 +30,10 @@ from tenferro.primitives import Aval
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.contraction import DotGeneral
 
-__all__ = ["Block", "find_blocks"]
+__all__ = ["RowBlock", "find_row_blocks"]
 
-_MIN_ROWS_OF_BLOCK = 4  # rows of a block
-_CACHE_PER_BLOCK = 2  # the values of a block take half of the cache; operands and BLAS the rest
+_MIN_ROWS_OF_TILE = 4
+_CACHE_PER_TILE = 2  # the values of a tile take half of the cache; operands and BLAS the rest
 _CACHE_PER_WHOLE_OPERAND = 8  # an operand that is read whole, or a partial result, an eighth
 _MIN_BYTES_SAVED_PER_BYTE_READ = 3  # bytes not written out, for each that others read
 _MOVES_PER_PART = 2  # a partial result is written, and added up: twice what else is not written
@@ -44,12 +44,12 @@ _MAX_VAIN_SEARCHES = 4  # of one extent in a row that find no block, as in a cha
 _BETWEEN_REGIONS = (DotGeneral, *REDUCTIONS)
 
 
-class Block(NamedTuple):
+class RowBlock(NamedTuple):
     """Instructions that act on rows of one extent, and what they exchange with the others."""
 
     members: dict[int, ByRows]  # by position
     extent: int
-    rows: int  # of a block
+    rows: int  # of a tile
     by_rows: tuple[int, ...]  # slots read row by row
     whole: tuple[int, ...]  # slots read whole
     stacked: tuple[int, ...]  # slots whose rows others read
@@ -60,7 +60,7 @@ class Block(NamedTuple):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The rows of a full block, and of the last one."""
+        """The rows of a full tile, and of the last one if it is smaller."""
         rest = self.extent % self.rows
         return (self.rows, rest) if rest else (self.rows,)
 
@@ -99,14 +99,16 @@ class Block(NamedTuple):
 
 
 class _Target(NamedTuple):
-    """Aims of a choice of blocks: bytes of the cache, and whether fused loops have one result."""
+    """Target of the search: bytes of the cache, and whether fused loops have one result each."""
 
     cache: int
     one_result: bool
 
 
-def find_blocks(program: CompiledProgram, cache: int, *, one_result: bool = False) -> list[Block]:
-    """Find the parts of a program that are worth it, for a cache of this size.
+def find_row_blocks(
+    program: CompiledProgram, cache: int, *, one_result: bool = False
+) -> list[RowBlock]:
+    """Find the row blocks that save memory traffic, for a cache of so many bytes.
 
     ``one_result`` states that the loops into which the backend fuses elementwise code have one
     result each.
@@ -134,7 +136,7 @@ def _find_along(
     target: _Target,
     first: _Search | None,
 ) -> None:
-    """Add the blocks of rows of one extent; ``first`` is the search through all instructions."""
+    """Add the row blocks of one extent; ``first`` is the search through all instructions."""
     sizes = {position: _written(chosen.program, position) for position in rows}
     left = rows.keys() - chosen.block_of.keys()
     vain = 0
@@ -154,11 +156,11 @@ def _find_along(
 
 
 class _Chosen:
-    """The blocks of a program that were found so far; ``block_of`` numbers them by position."""
+    """The row blocks of a program that were found so far; ``block_of`` numbers them by position."""
 
     def __init__(self, program: CompiledProgram) -> None:
         self.program = program
-        self.blocks: list[Block] = []
+        self.blocks: list[RowBlock] = []
         self.block_of: dict[int, int] = {}
 
     def add(self, search: _Search) -> bool:
@@ -263,7 +265,7 @@ def _extents(program: CompiledProgram, cache: int) -> list[int]:
     avals = program.avals[len(program.inputs) :]
     for aval, count in Counter(avals).items():
         for extent in set(aval.shape):
-            if extent < 2 * _MIN_ROWS_OF_BLOCK or row_axis(aval.shape, extent) is None:
+            if extent < 2 * _MIN_ROWS_OF_TILE or row_axis(aval.shape, extent) is None:
                 continue
             sizes[extent] += count * size_of(aval)
             lines[extent] = max(lines.get(extent, 0), aval.size)
@@ -315,7 +317,7 @@ class _Search:
             else:
                 read.update(inputs)
 
-    def block(self) -> Block | None:
+    def block(self) -> RowBlock | None:
         """Return the block that was found, if it is worth it."""
         avals = self.program.avals
         if sum([size_of(avals[slot]) for slot in self.made]) <= self.cache:
@@ -326,20 +328,20 @@ class _Search:
         outside = sum(size_of(avals[slot]) for slot in exported)
         if inside <= max(self.cache, _MIN_BYTES_SAVED_PER_BYTE_READ * outside):
             return None
-        rows = self.cache * self.extent // (_CACHE_PER_BLOCK * gains.alive)
+        rows = self.cache * self.extent // (_CACHE_PER_TILE * gains.alive)
         rows = even_rows(self.extent, rows) if rows else 0
         work = sum(avals[slot].size for slot in gains.written)
         a_line = work * rows // (self.extent * len(gains.written))
-        if not _MIN_ROWS_OF_BLOCK <= rows < self.extent or a_line < self.cache >> _SHIFT_OF_LINE:
+        if not _MIN_ROWS_OF_TILE <= rows < self.extent or a_line < self.cache >> _SHIFT_OF_LINE:
             return None
         constants, given = self.read()
-        blocks = -(-self.extent // rows)
+        tiles = -(-self.extent // rows)
         partial = sum([size_of(avals[i]) for i in exported if self.made[i].joined is not None])
         whole = sum([size_of(avals[slot]) for slot, by_rows in given if not by_rows])
-        again = partial + max(0, whole - self.cache)  # bytes that each block moves again
-        if inside <= _MOVES_PER_PART * blocks * again or gains.alive < blocks * partial:
+        again = partial + max(0, whole - self.cache)  # bytes that each tile moves again
+        if inside <= _MOVES_PER_PART * tiles * again or gains.alive < tiles * partial:
             return None
-        return Block(
+        return RowBlock(
             self.members,
             self.extent,
             rows,

@@ -1,4 +1,4 @@
-"""Savings of running by blocks, and the number of rows that fit the cache.
+"""Savings of a row block, and the number of rows that fit the cache.
 
 Regions alone already keep in the cache what elementwise lines hand on. What they must write out is
 what stands on both sides of a product, or of a reduction within rows. A backend whose fused loops

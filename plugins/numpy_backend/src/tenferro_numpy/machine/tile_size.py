@@ -11,7 +11,7 @@ from math import prod
 from typing import TypeVar
 
 from tenferro.backend.extend import NamedTuple
-from tenferro.backend.row_blocks import PARTS
+from tenferro.backend.row_blocks import CHUNKS
 from tenferro_numpy.machine.caches import cache_of_core
 
 __all__ = [
@@ -83,10 +83,10 @@ def smallest_region(tiling: Tiling) -> int:
     return max(min(tiling.elements // _PART_OF_TILE, _MAX_ELEMENTS_OUTSIDE_REGIONS), 1)
 
 
-def chunks_of(parts: Sequence[_T]) -> list[Sequence[_T]]:
-    """Group parts of the work into chunks that threads take in turn, for any number of threads."""
-    size = -(-len(parts) // PARTS)
-    return [parts[i : i + size] for i in range(0, len(parts), size)]
+def chunks_of(tiles: Sequence[_T]) -> list[Sequence[_T]]:
+    """Group tiles into chunks that threads take in turn; they do not depend on the threads."""
+    size = -(-len(tiles) // CHUNKS)
+    return [tiles[i : i + size] for i in range(0, len(tiles), size)]
 
 
 def tile_for_buffers(most: int, buffers: int) -> int:
