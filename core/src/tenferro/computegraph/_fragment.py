@@ -136,6 +136,11 @@ class Fragment:
         """True if a derivative of it runs code of the user."""
         return any([operation.volatile for operation, _ in self.equations])
 
+    @cached_property
+    def redirects(self) -> bool:
+        """True if the derivative of a value in it is that of another value."""
+        return any([operation.redirects for operation, _ in self.equations])
+
     def __len__(self) -> int:
         return len(self.equations)
 

@@ -27,7 +27,8 @@ class Operation:
     """Base of all operations; subclass it with annotated fields.
 
     ``input_count`` is ``None`` for an operation of any number of inputs. ``transparent`` marks an
-    operation whose output k is its input k, which ``materialize_merge`` removes; ``volatile`` one
+    operation whose output k is its input k, which ``materialize_merge`` removes; ``redirects`` a
+    transparent one whose derivative is that of another input; ``volatile`` one
     whose derivative is code of the user, to be run anew each time; ``literal`` an operation without
     inputs whose value a backend may compute once; ``commutative`` one whose two operands may
     change places; ``prunable`` one that costs less, or checks less, where some outputs are not
@@ -47,6 +48,7 @@ class Operation:
     output_count: ClassVar[Any] = 1
     name: ClassVar[Any] = "operation"
     transparent: ClassVar[bool] = False
+    redirects: ClassVar[bool] = False
     volatile: ClassVar[bool] = False
     literal: ClassVar[bool] = False
     commutative: ClassVar[bool] = False

@@ -44,7 +44,7 @@ def signature(
             continue
         operation, slot = definition[0], definition[2]
         volatile = volatile or operation.volatile  # or the body of a loop is
-        if operation.transparent:
+        if operation.transparent and not operation.redirects:
             stack.append(inputs_of(definition)[slot])
             continue
         number[key] = len(items)  # written out here, its inputs behind it; a number from now on

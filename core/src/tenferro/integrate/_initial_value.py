@@ -13,10 +13,13 @@ from tenferro.arrays.functions.creation import array
 from tenferro.arrays.functions.data_types import finfo
 from tenferro.arrays.functions.structural import moveaxis
 from tenferro.arrays.handle.array import Array, evaluable
+from tenferro.arrays.handle.traces import is_traced
 from tenferro.arrays.promotion.broadcast import cast, common_dtype, double_if_exact
 from tenferro.integrate._step_sizes import Problem
 from tenferro.integrate._steps import solution
 from tenferro.primitives import InvalidParameterError, ShapeMismatchError
+from tenferro.transforms.control.around import program_around, record_function
+from tenferro.transforms.control.body import Leaf
 
 
 class Solution(NamedTuple):
@@ -85,13 +88,12 @@ def solve_ivp(
             need="t_eval: how many steps a solution takes is not known before its values are",
             parameter="t_eval", value=None,
         ))  # fmt: skip
-    problem = _problem(
+    found = _solved(
         "solve_ivp", lambda t, y: fun(t, y, *args), _ends(t_span), y0, t_eval,
         _Options(rtol, atol, first_step, max_step, max_steps),
     )  # fmt: skip
-    y, last = solution(problem)
-    evaluations = 6 * last.attempts + (2 if first_step is None else 1)
-    return Solution(problem.times, moveaxis(y, 0, -1), evaluations, last.at.t == problem.t1)
+    evaluations = 6 * found.attempts + (2 if first_step is None else 1)
+    return Solution(found.times, moveaxis(found.y, 0, -1), evaluations, found.is_whole)
 
 
 def odeint(
@@ -122,12 +124,12 @@ def odeint(
     times = double_if_exact(t)
     if times.ndim != 1 or not times.size:
         raise at_user_line(_no_times("odeint", times))
-    problem = _problem(
+    found = _solved(
         "odeint", lambda t, y: func(t, y, *args) if tfirst else func(y, t, *args),
         (times[0], times[-1]), y0, times,
         _Options(rtol, atol, None, float("inf"), max_steps),
     )  # fmt: skip
-    return solution(problem)[0]
+    return found.y
 
 
 def _ends(t_span: Any) -> tuple[Any, ...]:
@@ -138,15 +140,25 @@ def _ends(t_span: Any) -> tuple[Any, ...]:
         return (t_span,)
 
 
-def _problem(
+class _Solved(NamedTuple):
+    """What the program finds, with the times in the precision of the problem."""
+
+    times: Array
+    y: Array
+    """[m, *s]."""
+    attempts: Array
+    is_whole: Array
+
+
+def _solved(
     function: str,
     fun: Callable[[Array, Array], Any],
     span: tuple[Any, ...],
     y0: Any,
     times: Any,
     options: _Options,
-) -> Problem:
-    """Return the problem in arrays of one precision: that of y0 and of its slope.
+) -> _Solved:
+    """Solve the problem in one precision: that of y0 and of its slope.
 
     Raises InvalidParameterError, ShapeMismatchError.
     """
@@ -156,7 +168,7 @@ def _problem(
     if at.ndim != 1:
         raise at_user_line(_no_times(function, at))
 
-    def right(t: Array, y: Array) -> Array:
+    def right(t: Array, y: Array) -> list[Array]:
         found = array(fun(t, y))
         if found.shape != y.shape:
             raise at_user_line(ShapeMismatchError.of(
@@ -164,24 +176,35 @@ def _problem(
                 need=str(y.aval),
                 shapes=(found.shape, y.shape),
             ))  # fmt: skip
-        return found
+        return [cast(found, common_dtype([y, found]))]
 
     while True:
         real = y.dtype.real_dtype
         t0, t1, at = [cast(t, real) for t in (t0, t1, at)]
-        slope = right(t0, y)
-        dtype = common_dtype([y, slope])
+        f = record_function(function, right, [Leaf("t", t0.aval), Leaf("y", y.aval)])
+        dtype = f.avals[0].dtype
         if dtype is y.dtype:
             break
         y = cast(y, dtype)
     _check_inside(function, t0, t1, at)
-    relative, absolute, first_step, max_step = [
-        x if x is None else cast(double_if_exact(x), real) for x in options[:4]
-    ]
-    return Problem(
-        lambda t, y: cast(right(t, y), dtype), t0, t1, y, slope, at,
-        maximum(relative, 100 * finfo(real).eps), absolute, first_step, max_step, max_steps,
-    )  # fmt: skip
+    tolerances = [x if x is None else cast(double_if_exact(x), real) for x in options[:4]]
+    has_first_step = options.first_step is not None
+    fixed_times = all([evaluable(x.key) and not is_traced(x.key) for x in (t0, at)])
+
+    def program(functions: Any, *given: Array) -> list[Array]:
+        t0, t1, y, at, relative, absolute, max_step, *first_step = given
+        f = lambda t, y: functions[0](t, y)[0]  # noqa: E731
+        problem = Problem(
+            f, t0, t1, y, f(t0, y), at, maximum(relative, 100 * finfo(real).eps), absolute,
+            first_step[0] if first_step else None, max_step, max_steps, fixed_times,
+        )  # fmt: skip
+        found, last = solution(problem)
+        return [found, last.attempts, last.at.t == problem.t1]
+
+    relative, absolute, first_step, max_step = tolerances
+    given = [t0, t1, y, at, relative, absolute, max_step, *([first_step] if has_first_step else [])]
+    key = max_steps, fixed_times, has_first_step
+    return _Solved(at, *program_around(function, [f], program, key, given))
 
 
 def _check_options(function: str, span: tuple[Any, ...], options: _Options) -> int:

@@ -35,6 +35,8 @@ class Problem(NamedTuple):
     """None: chosen."""
     max_step: Any
     max_steps: int
+    fixed_times: bool
+    """Whether t0 and the times are known numbers, in which no derivative is taken."""
 
 
 def first_size(p: Problem, forward: Array) -> Array:

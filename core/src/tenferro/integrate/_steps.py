@@ -17,12 +17,12 @@ from tenferro.arrays.functions.arithmetic import minimum, sign
 from tenferro.arrays.functions.comparison import where
 from tenferro.arrays.functions.creation import ones_like, zeros_like
 from tenferro.arrays.functions.elementwise import stop_gradient
-from tenferro.arrays.handle.array import Array, evaluable
-from tenferro.arrays.handle.traces import is_traced
+from tenferro.arrays.handle.array import Array
 from tenferro.integrate._dormand_prince import step, value_between
 from tenferro.integrate._step_sizes import Problem, error_ratio, factor, first_size
 from tenferro.primitives import bool_, int64
-from tenferro.transforms import checkpoint, cond, custom_jvp, scan, vmap, while_loop
+from tenferro.transforms import checkpoint, cond, scan, vmap, while_loop
+from tenferro.transforms.custom_rules.with_derivative_of import with_derivative_of
 
 _BLOCK = 16
 
@@ -59,22 +59,11 @@ class Search(NamedTuple):
 def solution(problem: Problem) -> tuple[Array, Search]:
     """Return y at the times, [m, *s], nan where it was not reached, and how the search ended."""
     values, sizes, last = _chosen(_constant(problem))
-    given = problem.t0, problem.times
-    if all([evaluable(x.key) and not is_traced(x.key) for x in given]):
+    if problem.fixed_times:
         (followed,) = _followed(problem, sizes, _values)
     else:
         followed = _stepped(problem, *_followed(problem, sizes, _nodes))
-    return _with_derivative(values, followed), last
-
-
-@custom_jvp
-def _with_derivative(values: Array, of: Array) -> Array:
-    return values
-
-
-@_with_derivative.defjvp
-def _derivative(primals: Any, tangents: Any) -> Any:
-    return _with_derivative(*primals), tangents[1]
+    return with_derivative_of(values, followed), last
 
 
 def _constant(p: Problem) -> Problem:

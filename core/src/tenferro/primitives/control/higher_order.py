@@ -45,6 +45,11 @@ class HigherOrder(Mixed):
         return any([graph.volatile for _, graph in self.bodies])
 
     @property
+    def redirects(self) -> bool:  # type: ignore[override]  # it depends on the graphs
+        """True if the derivative of a value in a graph is that of another value."""
+        return any([graph.redirects for _, graph in self.bodies])
+
+    @property
     def meaning(self) -> Hashable:
         """The parameters, with closed graphs as they are evaluated.
 

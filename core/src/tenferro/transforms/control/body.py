@@ -110,14 +110,18 @@ def record_body(
     call: Callable[[list[Array]], Any],
     leaves: Sequence[Leaf],
     has_effects: bool = False,
+    is_remembered: bool = False,
 ) -> Recorded:
     """Call the body on fresh values.
+
+    Where a remembered function records a body that ``is_remembered``, later calls find its values
+    again, as those of ``scan``.
 
     Raises BodyError: if it prints or calls back, unless it is one that ``has_effects``.
     """
     if name in _MAY_NOT_RUN and (memo := memo_here()) is not None:
         memo.end()
-    nested = nested_body(name, leaves) if name in _REMEMBERED else None
+    nested = nested_body(name, leaves) if is_remembered or name in _REMEMBERED else None
     trace = Trace(abstract=True, sealed=name) if nested is None else nested.trace
     pins = [] if nested is None else nested.pins
     if not pins:

@@ -128,7 +128,7 @@ def _with_rules(
 ) -> list[tuple[Any, ValueKey]]:
     """Return the operations with a rule in Python, those first that know whose rule it is."""
     pairs = zip(definitions, order, strict=True)
-    found = [(definition[0], key) for definition, key in pairs if definition[0].volatile]
+    found = [(d[0], key) for d, key in pairs if d[0].volatile or d[0].redirects]
     return sorted(found, key=lambda pair: _module_of_rule(pair[0]) == "")
 
 

@@ -1,0 +1,126 @@
+"""Programs of ours around functions of the user, recorded once for each graph of these functions.
+
+A solver calls the user's function in a loop, where it records hundreds of equations of its own.
+``record_function`` runs the user's function once, at each call of the solver, so that a changed
+global or attribute is seen; ``program_around`` finds the recorded program by the graph of the
+function, and applies it to what the function reads. Read next: ``body.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+from tenferro._runtime.records import NamedTuple
+from tenferro.arrays import Array
+from tenferro.computegraph import Fragment, ProgramCache, ValueKey, new_leaf
+from tenferro.primitives import Aval, constant
+from tenferro.tidu import is_pin
+from tenferro.transforms.control.body import (
+    Leaf,
+    Recorded,
+    closed,
+    outer_array,
+    read_from_outside,
+    record_body,
+)
+from tenferro.transforms.control.unrolled import is_unrolling
+from tenferro.transforms.recording.run_or_record import found_again
+
+__all__ = ["RecordedFunction", "program_around", "record_function"]
+
+_PROGRAMS = ProgramCache(max_entries=256)
+_BYTES_PER_EQUATION = 2000  # a loop of the program holds many more
+
+Function = Callable[..., Sequence[Array]]
+
+
+class RecordedFunction(NamedTuple):
+    """A function of the user as a graph, with the values that it reads from outside.
+
+    Without a graph, ``function`` itself is called: Python's loops run it, or it has effects.
+    """
+
+    function: Function
+    avals: list[Aval]
+    """Those of its results."""
+    body: Fragment | None
+    consts: list[Array]
+
+    def bound(self, consts: Sequence[Array]) -> Function:
+        """Return the function of its own arguments alone, for these values from outside."""
+        body = self.body
+        if body is None:
+            return self.function
+
+        def call(*given: Array) -> list[Array]:
+            keys = body.apply([x.key for x in (*consts, *given)])
+            return [outer_array(key) for key in keys]
+
+        return call
+
+
+def record_function(name: str, function: Function, leaves: Sequence[Leaf]) -> RecordedFunction:
+    """Record a function of arrays that returns a sequence of Arrays."""
+    recorded = record_body(
+        name, lambda values: function(*values), leaves, has_effects=True, is_remembered=True
+    )
+    keys = [y.key for y in recorded.outputs]
+    avals = [key.aval for key in keys]
+    if is_unrolling() or recorded.effect is not None:
+        return RecordedFunction(function, avals, None, [])
+    return RecordedFunction(function, avals, *closed(recorded, keys))
+
+
+def program_around(
+    name: str,
+    functions: Sequence[RecordedFunction],
+    make: Callable[..., Sequence[Array]],
+    options: Hashable,
+    given: Sequence[Array],
+) -> Sequence[Array]:
+    """Return ``make(functions, *given)``, recorded once for graphs, options and avals.
+
+    ``make`` receives functions of their own arguments alone. It is decided by ``name`` and
+    ``options``, and reads nothing else from outside.
+    """
+    bodies = [f.body for f in functions]
+    if any([body is None for body in bodies]):
+        return make([f.bound(f.consts) for f in functions], *given)
+    inputs = [*[x for f in functions for x in f.consts], *given]
+
+    def recorded() -> Fragment:
+        leaves = [Leaf(f"x{i}", x.aval) for i, x in enumerate(inputs)]
+        found = record_body(name, lambda values: make(*_split(functions, values)), leaves)
+        return _with_numbers(found, [y.key for y in found.outputs])
+
+    if any([body.volatile for body in bodies if body is not None]):
+        program = recorded()  # rules of the user may differ from call to call
+    else:
+        key = (name, options, *bodies, *[x.aval for x in inputs])
+        size = lambda body: _BYTES_PER_EQUATION * len(body)  # noqa: E731
+        program = _PROGRAMS.get_or_make(key, recorded, size)
+    keys = [x.key for x in inputs]
+    found = found_again((name, program), keys, lambda: program.apply(keys))
+    return [outer_array(key) for key in found]
+
+
+def _with_numbers(recorded: Recorded, outputs: Sequence[ValueKey]) -> Fragment:
+    """Return the closed graph of a program, in which the numbers of its code are literals."""
+    outside = read_from_outside(recorded, outputs, hoists=False)
+    assert not any([key.aval.shape for key in outside]), "a program of ours reads arrays"
+    values = [Array(key)._concrete("a number").item() for key in outside]
+    numbers = [constant(v, k.aval.dtype, ()).key for v, k in zip(values, outside, strict=True)]
+    body = Fragment.of([*outside, *recorded.inputs], outputs, is_pin)
+    inputs = [new_leaf(f"x{i}", key.aval) for i, key in enumerate(recorded.inputs)]
+    return Fragment.of(inputs, body.apply([*numbers, *inputs]))
+
+
+def _split(functions: Sequence[RecordedFunction], values: Sequence[Array]) -> list[Any]:
+    """Return the functions, bound to their values, and the other values."""
+    bound, place = [], 0
+    for f in functions:
+        end = place + len(f.consts)
+        bound.append(f.bound(values[place:end]))
+        place = end
+    return [bound, *values[place:]]
