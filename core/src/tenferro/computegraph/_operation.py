@@ -27,11 +27,10 @@ class Operation:
     """Base of all operations; subclass it with annotated fields.
 
     ``input_count`` is ``None`` for an operation of any number of inputs. ``transparent`` marks an
-    operation whose output k is its input k, which ``materialize_merge`` removes; ``redirects`` a
-    transparent one whose derivative is that of another input; ``volatile`` one
-    whose derivative is code of the user, to be run anew each time; ``literal`` an operation without
-    inputs whose value a backend may compute once; ``commutative`` one whose two operands may
-    change places; ``prunable`` one that costs less, or checks less, where some outputs are not
+    operation whose output k is its input k, which ``materialize_merge`` removes; ``redirects`` one
+    of these whose derivative is that of another input; ``volatile`` one whose derivative is code of
+    the user, to be run anew each time; ``literal`` an operation without inputs whose value a
+    backend may compute once; ``commutative`` one whose two operands may change places; ``prunable`` one that costs less, or checks less, where some outputs are not
     read, so that these are computed only when they are asked for. ``cheap_output`` is the one
     output of such an operation that costs less alone; where another one is computed, all are.
     ``has_graphs`` marks one whose parameters are closed graphs, which ``meaning`` looks into;

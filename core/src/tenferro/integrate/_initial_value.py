@@ -15,6 +15,7 @@ from tenferro.arrays.functions.structural import moveaxis
 from tenferro.arrays.handle.array import Array, evaluable
 from tenferro.arrays.handle.traces import is_traced
 from tenferro.arrays.promotion.broadcast import cast, common_dtype, double_if_exact
+from tenferro.integrate._dormand_prince import RightSide
 from tenferro.integrate._step_sizes import Problem
 from tenferro.integrate._steps import solution
 from tenferro.primitives import InvalidParameterError, ShapeMismatchError
@@ -88,12 +89,11 @@ def solve_ivp(
             need="t_eval: how many steps a solution takes is not known before its values are",
             parameter="t_eval", value=None,
         ))  # fmt: skip
-    found = _solved(
+    return _solved(
         "solve_ivp", lambda t, y: fun(t, y, *args), _ends(t_span), y0, t_eval,
         _Options(rtol, atol, first_step, max_step, max_steps),
+        axis=-1,
     )  # fmt: skip
-    evaluations = 6 * found.attempts + (2 if first_step is None else 1)
-    return Solution(found.times, moveaxis(found.y, 0, -1), evaluations, found.is_whole)
 
 
 def odeint(
@@ -124,12 +124,11 @@ def odeint(
     times = double_if_exact(t)
     if times.ndim != 1 or not times.size:
         raise at_user_line(_no_times("odeint", times))
-    found = _solved(
+    return _solved(
         "odeint", lambda t, y: func(t, y, *args) if tfirst else func(y, t, *args),
         (times[0], times[-1]), y0, times,
-        _Options(rtol, atol, None, float("inf"), max_steps),
-    )  # fmt: skip
-    return found.y
+        _Options(rtol, atol, None, float("inf"), max_steps), axis=0,
+    ).y  # fmt: skip
 
 
 def _ends(t_span: Any) -> tuple[Any, ...]:
@@ -140,16 +139,6 @@ def _ends(t_span: Any) -> tuple[Any, ...]:
         return (t_span,)
 
 
-class _Solved(NamedTuple):
-    """What the program finds, with the times in the precision of the problem."""
-
-    times: Array
-    y: Array
-    """[m, *s]."""
-    attempts: Array
-    is_whole: Array
-
-
 def _solved(
     function: str,
     fun: Callable[[Array, Array], Any],
@@ -157,8 +146,11 @@ def _solved(
     y0: Any,
     times: Any,
     options: _Options,
-) -> _Solved:
+    axis: int,
+) -> Solution:
     """Solve the problem in one precision: that of y0 and of its slope.
+
+    ``axis``: that of the times in the solution.
 
     Raises InvalidParameterError, ShapeMismatchError.
     """
@@ -187,24 +179,24 @@ def _solved(
             break
         y = cast(y, dtype)
     _check_inside(function, t0, t1, at)
-    tolerances = [x if x is None else cast(double_if_exact(x), real) for x in options[:4]]
-    has_first_step = options.first_step is not None
+    numbers = [options.rtol, options.atol, options.max_step, options.first_step]
+    settings = [cast(double_if_exact(x), real) for x in numbers if x is not None]
     fixed_times = all([evaluable(x.key) and not is_traced(x.key) for x in (t0, at)])
 
     def program(functions: Any, *given: Array) -> list[Array]:
         t0, t1, y, at, relative, absolute, max_step, *first_step = given
-        f = lambda t, y: functions[0](t, y)[0]  # noqa: E731
+        f: RightSide = lambda t, y: functions[0](t, y)[0]  # noqa: E731
         problem = Problem(
             f, t0, t1, y, f(t0, y), at, maximum(relative, 100 * finfo(real).eps), absolute,
             first_step[0] if first_step else None, max_step, max_steps, fixed_times,
         )  # fmt: skip
         found, last = solution(problem)
-        return [found, last.attempts, last.at.t == problem.t1]
+        evaluations = 6 * last.attempts + (1 if first_step else 2)
+        return [moveaxis(found, 0, axis), evaluations, last.at.t == problem.t1]
 
-    relative, absolute, first_step, max_step = tolerances
-    given = [t0, t1, y, at, relative, absolute, max_step, *([first_step] if has_first_step else [])]
-    key = max_steps, fixed_times, has_first_step
-    return _Solved(at, *program_around(function, [f], program, key, given))
+    key = max_steps, fixed_times, axis
+    given = t0, t1, y, at, *settings
+    return Solution(at, *program_around(function, [f], program, key, given))
 
 
 def _check_options(function: str, span: tuple[Any, ...], options: _Options) -> int:

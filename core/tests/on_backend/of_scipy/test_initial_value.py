@@ -6,6 +6,7 @@ from scipy import integrate as theirs
 from scipy.linalg import expm
 
 import tenferro as tn
+from tenferro.transforms.control import around
 
 solve_ivp, odeint = tn.integrate.solve_ivp, tn.integrate.odeint
 A = np.array([[-0.3, 1.0], [-1.2, -0.1]])
@@ -193,6 +194,81 @@ def test_a_program_without_derivatives_follows_no_steps():
     assert [
         n.operation.name for n in graph.nodes if n.operation.name in ("scan", "while_loop")
     ] == ["while_loop"]
+
+
+def test_what_changes_between_calls_is_seen():
+    """A number, an array that is written into, an attribute: the right side runs at each call"""
+
+    class Model:
+        rate, matrix, calls = 1.0, np.array([[1.0]]), 0
+
+        def slope(self, t, y):
+            self.calls += 1
+            return -self.rate * (self.matrix @ y)
+
+    def last():
+        return solve_ivp(model.slope, (0, 1), [1.0], t_eval=[1.0], **EXACT).y[0, 0]
+
+    model = Model()
+    np.testing.assert_allclose(last(), np.exp(-1.0))
+    model.rate = 2.0
+    np.testing.assert_allclose(last(), np.exp(-2.0))
+    model.matrix[0, 0] = 0.25
+    np.testing.assert_allclose(last(), np.exp(-0.5))
+    assert model.calls == 3
+
+
+def test_a_program_is_recorded_once_for_equal_right_sides():
+    """Whatever numbers and arrays they read, and also where a transform follows these"""
+
+    def last(rate, scale):
+        f = lambda t, y: np.cos(rate * t) - scale * y  # noqa: E731
+        return solve_ivp(f, (0, 1), [0.5], t_eval=[1.0]).y[0, 0]
+
+    def calls():
+        last(0.3, np.ones(1))
+        tn.grad(last)(0.1, 2.0)
+
+    calls()
+    before = around._PROGRAMS.stats.misses
+    calls()
+    last(0.7, np.full(1, 3.0))
+    assert around._PROGRAMS.stats.misses == before
+
+
+def test_rules_of_the_user_inside_the_right_side_are_followed():
+    """y′ = sin(a y) with a derivative that the user doubles"""
+
+    def doubled(dx, y, x):
+        return 2.0 * np.cos(x) * dx
+
+    sine = tn.custom_jvp(lambda x: np.sin(x))
+    sine.defjvps(doubled)
+
+    def last(a, sine):
+        f = lambda t, y: sine(a * y)  # noqa: E731
+        return solve_ivp(f, (0, 1), [1.0], t_eval=[1.0], **EXACT).y[0, 0]
+
+    # dy′ = 2 cos(a y) (y da + a dy) is the derivative of y′ = sin(a y) where y moves twice as much
+    def both(t, y):
+        return np.stack([np.sin(y[0]), 2.0 * np.cos(y[0]) * (y[0] + y[1])])
+
+    wanted = solve_ivp(both, (0, 1), [1.0, 0.0], t_eval=[1.0], **EXACT).y[1, 0]
+    np.testing.assert_allclose(tn.grad(last)(1.0, sine), wanted, rtol=1e-9)
+    np.testing.assert_allclose(tn.jvp(lambda a: last(a, sine), (1.0,), (1.0,))[1], wanted)
+
+
+def test_effects_of_the_right_side_are_refused_and_work_unrolled(capsys):
+    def printing(t, y):
+        tn.debug.print("at {t}", t=t)
+        return -y
+
+    call = lambda: solve_ivp(printing, (0, 1), [1.0], t_eval=[1.0], max_steps=32)  # noqa: E731
+    with pytest.raises(tn.BodyError, match="solve_ivp: the body has an effect"):
+        call()
+    with tn.debug.unrolled():
+        call()
+    assert "at 1.0" in capsys.readouterr().out
 
 
 def test_an_interval_without_length_and_a_state_without_elements():

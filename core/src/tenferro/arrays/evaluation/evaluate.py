@@ -90,9 +90,7 @@ def newest_leaf_read() -> int:
 
 def _evaluate(wanted: list[ValueKey], walk: Walk) -> None:
     """Compute what was walked over, and store what was wanted and what others share."""
-    for leaf in walk[2]:
-        if (leaf.traces or leaf.aval.shape) and _read.newest < leaf.serial < SHARED_SERIAL:
-            _read.newest = leaf.serial
+    _note_reads(walk[2])
     shared, beside = _shared(wanted, walk)
     outputs = [*wanted, *shared, *beside]
     if beside:
@@ -103,6 +101,19 @@ def _evaluate(wanted: list[ValueKey], walk: Walk) -> None:
     results = _run(graph, [leaf.operand for leaf in graph.inputs])
     for key, result in zip(outputs, results, strict=True):
         store(key, result)
+
+
+def evaluate_graph(graph: MaterializedGraph, leaves: Sequence[ValueKey]) -> Sequence[Any]:
+    """Run a closed graph on values that are known now, and return its results as operands."""
+    _note_reads(leaves)
+    return _run(graph, [leaf.operand for leaf in leaves])
+
+
+def _note_reads(leaves: Sequence[ValueKey]) -> None:
+    """Note the newest leaf whose value is read."""
+    for leaf in leaves:
+        if (leaf.traces or leaf.aval.shape) and _read.newest < leaf.serial < SHARED_SERIAL:
+            _read.newest = leaf.serial
 
 
 def store(key: ValueKey, operand: Any) -> None:

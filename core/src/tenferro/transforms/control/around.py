@@ -12,10 +12,11 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
-from tenferro.arrays import Array
-from tenferro.computegraph import Fragment, ProgramCache, ValueKey, new_leaf
+from tenferro.arrays import Array, is_traced
+from tenferro.arrays.evaluation.evaluate import evaluate_graph
+from tenferro.computegraph import UNKNOWN, Fragment, ProgramCache, ValueKey, new_leaf
 from tenferro.primitives import Aval, constant
-from tenferro.tidu import is_pin
+from tenferro.tidu import in_rule, is_pin
 from tenferro.transforms.control.body import (
     Leaf,
     Recorded,
@@ -25,7 +26,7 @@ from tenferro.transforms.control.body import (
     record_body,
 )
 from tenferro.transforms.control.unrolled import is_unrolling
-from tenferro.transforms.recording.run_or_record import found_again
+from tenferro.transforms.recording.run_or_record import found_again, known_array
 
 __all__ = ["RecordedFunction", "program_around", "record_function"]
 
@@ -38,7 +39,7 @@ Function = Callable[..., Sequence[Array]]
 class RecordedFunction(NamedTuple):
     """A function of the user as a graph, with the values that it reads from outside.
 
-    Without a graph, ``function`` itself is called: Python's loops run it, or it has effects.
+    Without a graph, in ``debug.unrolled``, ``function`` itself is called.
     """
 
     function: Function
@@ -61,13 +62,15 @@ class RecordedFunction(NamedTuple):
 
 
 def record_function(name: str, function: Function, leaves: Sequence[Leaf]) -> RecordedFunction:
-    """Record a function of arrays that returns a sequence of Arrays."""
-    recorded = record_body(
-        name, lambda values: function(*values), leaves, has_effects=True, is_remembered=True
-    )
+    """Record a function of arrays that returns a sequence of Arrays.
+
+    Raises BodyError: if it has effects; a solver may call it more often than once a step.
+    """
+    unrolls = is_unrolling()
+    recorded = record_body(name, lambda xs: function(*xs), leaves, unrolls, is_remembered=True)
     keys = [y.key for y in recorded.outputs]
     avals = [key.aval for key in keys]
-    if is_unrolling() or recorded.effect is not None:
+    if unrolls:
         return RecordedFunction(function, avals, None, [])
     return RecordedFunction(function, avals, *closed(recorded, keys))
 
@@ -101,6 +104,9 @@ def program_around(
         size = lambda body: _BYTES_PER_EQUATION * len(body)  # noqa: E731
         program = _PROGRAMS.get_or_make(key, recorded, size)
     keys = [x.key for x in inputs]
+    if all(map(_is_value, inputs)) and not in_rule():
+        results = evaluate_graph(program.flat, keys)
+        return [known_array(y, aval) for y, aval in zip(results, program.output_avals, strict=True)]
     found = found_again((name, program), keys, lambda: program.apply(keys))
     return [outer_array(key) for key in found]
 
@@ -114,6 +120,14 @@ def _with_numbers(recorded: Recorded, outputs: Sequence[ValueKey]) -> Fragment:
     body = Fragment.of([*outside, *recorded.inputs], outputs, is_pin)
     inputs = [new_leaf(f"x{i}", key.aval) for i, key in enumerate(recorded.inputs)]
     return Fragment.of(inputs, body.apply([*numbers, *inputs]))
+
+
+def _is_value(x: Array) -> bool:
+    """Return True if a value is known and no transform follows it or looks for it again."""
+    key = x.key
+    if key.memo is not None or x.flow or is_traced(key):
+        return False
+    return key.operand is not UNKNOWN
 
 
 def _split(functions: Sequence[RecordedFunction], values: Sequence[Array]) -> list[Any]:
