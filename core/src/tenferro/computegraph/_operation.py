@@ -30,11 +30,12 @@ class Operation:
     operation whose output k is its input k, which ``materialize_merge`` removes; ``redirects`` one
     of these whose derivative is that of another input; ``volatile`` one whose derivative is code of
     the user, to be run anew each time; ``literal`` an operation without inputs whose value a
-    backend may compute once; ``commutative`` one whose two operands may change places; ``prunable`` one that costs less, or checks less, where some outputs are not
-    read, so that these are computed only when they are asked for. ``cheap_output`` is the one
-    output of such an operation that costs less alone; where another one is computed, all are.
-    ``has_graphs`` marks one whose parameters are closed graphs, which ``meaning`` looks into;
-    ``unique`` one whose parameter is an identity: new ones are not compared with recent ones.
+    backend may compute once; ``commutative`` one whose two operands may change places; ``prunable``
+    one that costs less, or checks less, where some outputs are not read, so that these are computed
+    only when they are asked for. ``cheap_output`` is the one output of such an operation that costs
+    less alone; where another one is computed, all are. ``has_graphs`` marks one whose parameters
+    are closed graphs, which ``meaning`` looks into; ``unique`` one whose parameter is an identity:
+    new ones are not compared with recent ones.
 
     >>> class Scale(Operation):
     ...     input_count = 1
