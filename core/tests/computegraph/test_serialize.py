@@ -21,7 +21,6 @@ from toy_graphs import (
 from tenferro.computegraph import (
     CompiledProgram,
     Graph,
-    Instruction,
     MaterializedNode,
     Operation,
     SerializationError,
@@ -98,10 +97,12 @@ def test_a_program_with_slots_in_another_order_comes_back():
     avals = ("a", "a2", "a", "a1")
     role = samples()["chain"][1][0].role
     nodes = [MaterializedNode(*row, role, None) for row in rows]
-    steps = [Instruction(*rows[0], (), role, None), Instruction(*rows[1], (1, 2), role, None)]
-    made = CompiledProgram(["x"], steps, [3, 0], avals, Structure(1, nodes, [3, 0]))
+    made = CompiledProgram(["x"], nodes, [3, 0], avals, Structure(1, nodes, [3, 0]))
     again = from_json(to_json(made), operations={**OPERATIONS, "halves": Halves})
-    assert [step[:3] for step in again.instructions] == rows
+    assert [(step[:3], step.frees) for step in again.instructions] == [
+        (rows[0], ()),
+        (rows[1], (1, 2)),
+    ]
     assert (again.outputs, again.avals, again.structure) == ((3, 0), avals, made.structure)
 
 

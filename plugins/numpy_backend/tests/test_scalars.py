@@ -347,8 +347,8 @@ def test_random_values_are_those_of_the_contract(backend, checks, choices, x, y)
 
 def _all_outputs(program):
     """The program with every value as an output."""
-    from tenferro.computegraph._compile import from_instructions
+    from tenferro.computegraph._compile import program_from_rows
 
-    rows = [(i.operation, i.inputs, i.outputs, i.role) for i in program.instructions]
+    rows = [(i.operation, i.inputs, i.outputs, i.role, None) for i in program.instructions]
     outputs = [slot for row in rows for slot in row[2]]
-    return from_instructions(program.input_names, rows, outputs, program.avals)
+    return program_from_rows(program.input_names, rows, outputs, program.avals)

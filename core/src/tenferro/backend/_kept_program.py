@@ -11,7 +11,7 @@ from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import CompiledProgram
-from tenferro.computegraph._compile import from_instructions
+from tenferro.computegraph._compile import program_from_rows
 from tenferro.primitives._source import line_number, line_text, source_text
 
 
@@ -38,7 +38,7 @@ class KeptProgram(NamedTuple):
         names, rows, outputs, avals = pickle.loads(self.content)
         files = {getattr(module, "__file__", None) for module in [*sys.modules.values()]}
         rows = [(*row, _line_now(line, files)) for *row, line in rows]
-        found: CompiledProgram = from_instructions(names, rows, outputs, avals)
+        found: CompiledProgram = program_from_rows(names, rows, outputs, avals)
         return found
 
 

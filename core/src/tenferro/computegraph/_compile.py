@@ -45,68 +45,30 @@ class CompiledProgram:
         "_instructions", "avals", "input_names", "inputs", "nodes", "outputs", "structure",
     )  # fmt: skip
 
-    nodes: tuple[MaterializedNode | Instruction, ...]
-
     def __init__(
         self,
         input_names: Sequence[str],
-        instructions: Sequence[Instruction],
-        outputs: Sequence[int],
-        avals: Sequence[Any],
-        structure: Structure,
-    ) -> None:
-        self._set(input_names, tuple(instructions), outputs, avals, structure)
-        self._instructions: tuple[Instruction, ...] | None = tuple(instructions)
-
-    def _set(
-        self,
-        input_names: Sequence[str],
-        nodes: tuple[MaterializedNode | Instruction, ...],
+        nodes: Sequence[MaterializedNode],
         outputs: Sequence[int],
         avals: Sequence[Any],
         structure: Structure,
     ) -> None:
         self.input_names = tuple(input_names)
         self.inputs = tuple(range(len(self.input_names)))
-        self.nodes = nodes
+        self.nodes = tuple(nodes)
         self.outputs = tuple(outputs)
         self.avals = tuple(avals)
         self.structure = structure
-
-    @classmethod
-    def of(cls, graph: MaterializedGraph) -> CompiledProgram:
-        """Make the program of a graph; its instructions are made when first used."""
-        return cls.of_nodes(
-            graph.input_names, graph.nodes, graph.outputs, graph.avals, graph.structure
-        )
-
-    @classmethod
-    def of_nodes(
-        cls,
-        input_names: Sequence[str],
-        nodes: Sequence[MaterializedNode],
-        outputs: Sequence[int],
-        avals: Sequence[Any],
-        structure: Structure,
-    ) -> CompiledProgram:
-        """Make a program of nodes; its instructions are made when first used."""
-        made = cls.__new__(cls)
-        made._set(input_names, tuple(nodes), outputs, avals, structure)
-        made._instructions = None
-        return made
+        self._instructions: tuple[Instruction, ...] | None = None
 
     @property
     def instructions(self) -> tuple[Instruction, ...]:
         """The instructions in their order, each with the slots that are dead after it."""
         found = self._instructions
-        if found is None:
+        if found is None:  # backends that compile whole programs never ask
             with CollectorPaused():
-                found = self._instructions = tuple(schedule(self._rows, self.outputs))
+                found = self._instructions = tuple(schedule(self.nodes, self.outputs))
         return found
-
-    @property
-    def _rows(self) -> Sequence[MaterializedNode]:
-        return self.nodes  # type: ignore[return-value]  # instructions are there otherwise
 
     @property
     def slot_count(self) -> int:
@@ -146,15 +108,17 @@ class CompiledProgram:
         return f"<CompiledProgram of {len(self.nodes)} instructions>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        rows = [(i.operation, i.inputs, i.outputs, i.role) for i in self.nodes]
-        return from_instructions, (self.input_names, rows, self.outputs, self.avals)
+        rows = [(i.operation, i.inputs, i.outputs, i.role, None) for i in self.nodes]
+        return program_from_rows, (self.input_names, rows, self.outputs, self.avals)
 
 
 def compile_program(graph: MaterializedGraph, passes: Sequence[Pass] = ()) -> CompiledProgram:
     """Turn a materialized graph into a program, after rewriting it by the passes in order."""
     for rewrite in passes:
         graph = rewrite(graph)
-    return CompiledProgram.of(graph)
+    return CompiledProgram(
+        graph.input_names, graph.nodes, graph.outputs, graph.avals, graph.structure
+    )
 
 
 def schedule(nodes: Sequence[MaterializedNode], outputs: Sequence[int]) -> list[Instruction]:
@@ -173,16 +137,12 @@ def schedule(nodes: Sequence[MaterializedNode], outputs: Sequence[int]) -> list[
     return instructions
 
 
-def from_instructions(
+def program_from_rows(
     names: Sequence[str],
     rows: Sequence[tuple[Any, ...]],
     outputs: Sequence[int],
     avals: Sequence[Any],
 ) -> CompiledProgram:
-    """Assemble a program from its parts; frees and structure follow from them.
-
-    A row is operation, inputs, outputs and role, and may have a source.
-    """
-    nodes = [MaterializedNode(*row, *[None][len(row) - 4 :]) for row in rows]
-    structure = Structure(len(names), nodes, outputs)
-    return CompiledProgram(names, schedule(nodes, outputs), outputs, avals, structure)
+    """Assemble a program from rows with the fields of ``MaterializedNode``."""
+    nodes = [MaterializedNode(*row) for row in rows]
+    return CompiledProgram(names, nodes, outputs, avals, Structure(len(names), nodes, outputs))

@@ -46,7 +46,7 @@ NO_TRACES: frozenset[Any] = frozenset()
 LENT: set[Any] = set()  # the memos that calls have now, of all threads
 SHARED_SERIAL = 2**62  # first serial of numbers that graphs share, and of what reads only these
 _serials = count()
-_next_look = STRIDE  # serial
+_next_sample = STRIDE  # serial of the next key that the collector is shown
 _retiring = RLock()
 
 
@@ -252,8 +252,8 @@ def new_key(
     key.traces = traces
     key.depth = depth
     key.serial = serial = next(_serials)
-    if serial > _next_look:
-        _look(key)
+    if serial > _next_sample:
+        _show_to_collector(key)
     if users is None and HAS_GIL:  # the common case of `enter`, inlined
         reference = ref(key)
         anchor._users = anchor._users or reference
@@ -271,10 +271,10 @@ def _memo_of(definition: Definition) -> Any:
     return None
 
 
-def _look(key: ValueKey) -> None:
-    """Show the collector one of many keys."""
-    global _next_look
-    _next_look = key.serial + STRIDE
+def _show_to_collector(key: ValueKey) -> None:
+    """Let the collector watch one of ``STRIDE`` keys."""
+    global _next_sample
+    _next_sample = key.serial + STRIDE
     watch_growth(ref(key))
 
 

@@ -10,7 +10,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from tenferro.computegraph._canonical import canonical
-from tenferro.computegraph._compile import from_instructions
+from tenferro.computegraph._compile import program_from_rows
 from tenferro.computegraph._errors import SerializationError
 from tenferro.computegraph._fragment import Fragment, fragment
 from tenferro.computegraph._graph import FlatNode, Graph, from_flat
@@ -87,13 +87,13 @@ class Reader:
             return _graph(names, nodes, outputs, values)
         _check_avals(nodes, len(names), values, document["kind"])
         slots = _slots(document, len(names), len(values))
-        flat_rows = list(_rows(nodes, len(names), slots))
+        flat_rows = [(*row, None) for row in _rows(nodes, len(names), slots)]
         placed = dict(zip(slots, values, strict=True))
         parts = [slots[i] for i in outputs], [placed[i] for i in range(len(values))]
         if document["kind"] == "program":
-            return from_instructions(names, flat_rows, *parts)
+            return program_from_rows(names, flat_rows, *parts)
         inputs = list(zip(names, values, strict=False))
-        return from_rows(inputs, [(*row, None) for row in flat_rows], *parts)
+        return from_rows(inputs, flat_rows, *parts)
 
     def _operation(self, item: Any, depth: int) -> Operation:
         if type(item) is not list or len(item) != 3 or type(item[2]) is not dict:

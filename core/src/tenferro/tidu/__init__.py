@@ -27,9 +27,10 @@ from tenferro.tidu._errors import (
 from tenferro.tidu._flow_names import FlowNames, name_images, naming_flows
 from tenferro.tidu._linear_space import NO_TANGENT, LinearSpace, NoTangent
 from tenferro.tidu._linearization import Linearization, linearize_keys, pullback, pushforward
-from tenferro.tidu._pin import Pin, Trace, is_pin, pin, pinned_leaf
+from tenferro.tidu._pin import Pin, is_pin, pin, pinned_leaf
 from tenferro.tidu._primitive import Primitive, missing_rule
 from tenferro.tidu._seed import Seed, cotangent_leaf, tangent_leaf
+from tenferro.tidu._trace import Trace
 from tenferro.tidu._value import (
     NO_FLOW,
     Flow,

@@ -77,7 +77,7 @@ class Splicer:
             nodes = _needed(self._nodes, outputs)
             structure = Structure(len(program.inputs), nodes, outputs)
             names = program.input_names
-            return CompiledProgram.of_nodes(names, nodes, outputs, self._avals, structure)
+            return CompiledProgram(names, nodes, outputs, self._avals, structure)
 
     def _all_run(self, program: CompiledProgram) -> bool:
         aval_of = program.avals.__getitem__
