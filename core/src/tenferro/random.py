@@ -1,6 +1,9 @@
 """Random numbers from keys: the same numbers on every backend, and no state anywhere.
 
-A key goes into every function and is used once; ``split`` makes new ones of it.
+A key goes into every function and is used once; ``split`` makes new ones of it. The parameters of
+a distribution, such as ``loc`` and ``scale``, broadcast against ``shape``; without it, the result
+has their shape. Without ``dtype``, the result has the floating dtype of those parameters that are
+arrays, or float64.
 
 >>> from tenferro import random
 >>> first, second = random.split(random.key(0))

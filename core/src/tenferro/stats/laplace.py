@@ -11,6 +11,7 @@ from tenferro.arrays.functions.elementwise import exp, log1p
 from tenferro.arrays.handle.array import Array
 from tenferro.primitives._boundary import publish as _publish
 from tenferro.stats._standard import LN_2, choose, standard
+from tenferro.stats._symmetric import symmetric_tails
 
 __all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
 
@@ -32,26 +33,6 @@ def pdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return given.density(exp(-absolute(given.z)) * 0.5)
 
 
-def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Compute the probability of at most x."""
-    return _lower(standard("laplace.cdf", x, loc, scale).z)
-
-
-def logcdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Compute the logarithm of ``cdf``, also where that underflows."""
-    return _log_lower(standard("laplace.logcdf", x, loc, scale).z)
-
-
-def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Compute the probability of more than x, with all digits where it is small."""
-    return _lower(-standard("laplace.sf", x, loc, scale).z)
-
-
-def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Compute the logarithm of ``sf``, also where that underflows."""
-    return _log_lower(-standard("laplace.logsf", x, loc, scale).z)
-
-
 def _lower(z: Array) -> Array:
     is_high = greater(z, 0)
     tail = exp(choose(is_high, -z, z)) * 0.5
@@ -63,6 +44,8 @@ def _log_lower(z: Array) -> Array:
     rest = exp(choose(is_high, -z, 0.0)) * 0.5
     return choose(is_high, log1p(-rest), choose(is_high, 0.0, z) - LN_2)
 
+
+cdf, logcdf, logsf, sf = symmetric_tails("laplace", _lower, _log_lower)
 
 _publish_kinds(globals(), __all__)
 _publish(globals(), __all__)

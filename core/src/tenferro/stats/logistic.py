@@ -10,6 +10,7 @@ from tenferro.arrays.functions.special import log_expit
 from tenferro.arrays.handle.array import Array
 from tenferro.primitives._boundary import publish as _publish
 from tenferro.stats._standard import standard
+from tenferro.stats._symmetric import symmetric_tails
 
 __all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
 
@@ -31,30 +32,12 @@ def pdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return given.density(_lower(given.z) * _lower(-given.z))
 
 
-def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Compute the probability of at most x."""
-    return _lower(standard("logistic.cdf", x, loc, scale).z)
-
-
-def logcdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Compute the logarithm of ``cdf``, also where that underflows."""
-    return log_expit(standard("logistic.logcdf", x, loc, scale).z)
-
-
-def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Compute the probability of more than x, with all digits where it is small."""
-    return _lower(-standard("logistic.sf", x, loc, scale).z)
-
-
-def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Compute the logarithm of ``sf``, also where that underflows."""
-    return log_expit(-standard("logistic.logsf", x, loc, scale).z)
-
-
 def _lower(z: Array) -> Array:
     found: Array = expit(z)
     return found
 
+
+cdf, logcdf, logsf, sf = symmetric_tails("logistic", _lower, log_expit)
 
 _publish_kinds(globals(), __all__)
 _publish(globals(), __all__)

@@ -15,6 +15,7 @@ from tenferro.arrays.handle.array import Array
 from tenferro.primitives import normal as p
 from tenferro.primitives._boundary import publish as _publish
 from tenferro.stats._standard import operands, positive, standard
+from tenferro.stats._symmetric import symmetric_tails
 
 __all__ = ["cdf", "isf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]
 
@@ -36,24 +37,7 @@ def pdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return given.density(exp(given.z * given.z * -0.5) * (1 / sqrt(2 * pi)))
 
 
-def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Compute the probability of at most x."""
-    return p.ndtr(standard("norm.cdf", x, loc, scale).z)
-
-
-def logcdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Compute the logarithm of ``cdf``, also where that underflows."""
-    return p.log_ndtr(standard("norm.logcdf", x, loc, scale).z)
-
-
-def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Compute the probability of more than x, with all digits where it is small."""
-    return p.ndtr(-standard("norm.sf", x, loc, scale).z)
-
-
-def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Compute the logarithm of ``sf``, also where that underflows."""
-    return p.log_ndtr(-standard("norm.logsf", x, loc, scale).z)
+cdf, logcdf, logsf, sf = symmetric_tails("norm", p.ndtr, p.log_ndtr)
 
 
 def ppf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:

@@ -108,7 +108,12 @@ def normal(
 
 
 def exponential(key: Any, shape: Any = None, dtype: Any = None, scale: Any = 1.0) -> Array:
-    """Draw exponential numbers with mean ``scale``: -ln(1 - u)."""
+    """Draw exponential numbers with mean ``scale``: -ln(1 - u).
+
+    >>> from tenferro import random
+    >>> random.exponential(random.key(0), (2, 3), scale=0.5).aval
+    f64[2,3]
+    """
     size, kind, (factor,) = prepared("exponential", shape, dtype, scale)
     found = -log1p(-abs(signed(key, size, kind, "exponential")))
     return moved(found, kind, 0.0, scale, (factor, factor))
@@ -117,7 +122,12 @@ def exponential(key: Any, shape: Any = None, dtype: Any = None, scale: Any = 1.0
 def laplace(
     key: Any, shape: Any = None, dtype: Any = None, loc: Any = 0.0, scale: Any = 1.0
 ) -> Array:
-    """Draw Laplace numbers: exponential ones of either sign."""
+    """Draw Laplace numbers: ``loc``, more or less an exponential number with mean ``scale``.
+
+    >>> from tenferro import random
+    >>> random.laplace(random.key(0), (2, 3), scale=0.5).aval
+    f64[2,3]
+    """
     size, kind, arrays = prepared("laplace", shape, dtype, loc, scale)
     t = signed(key, size, kind, "laplace")
     return moved(copysign(log1p(-abs(t)), t), kind, loc, scale, arrays)
@@ -126,7 +136,12 @@ def laplace(
 def logistic(
     key: Any, shape: Any = None, dtype: Any = None, loc: Any = 0.0, scale: Any = 1.0
 ) -> Array:
-    """Draw logistic numbers: ln((1 + t)/(1 - t)) with t in (-1, 1)."""
+    """Draw logistic numbers: ``loc + scale`` ln((1 + t)/(1 - t)) with t in (-1, 1).
+
+    >>> from tenferro import random
+    >>> random.logistic(random.key(0), (2, 3), loc=1.0).aval
+    f64[2,3]
+    """
     size, kind, arrays = prepared("logistic", shape, dtype, loc, scale)
     t = signed(key, size, kind, "logistic")
     return moved(log1p(t) - log1p(-t), kind, loc, scale, arrays)
@@ -135,7 +150,12 @@ def logistic(
 def gumbel(
     key: Any, shape: Any = None, dtype: Any = None, loc: Any = 0.0, scale: Any = 1.0
 ) -> Array:
-    """Draw Gumbel numbers with mode ``loc``: -ln(-ln(1 - u))."""
+    """Draw Gumbel numbers with mode ``loc``: ``loc - scale`` ln(-ln(1 - u)).
+
+    >>> from tenferro import random
+    >>> random.gumbel(random.key(0), (2, 3), scale=2.0).aval
+    f64[2,3]
+    """
     size, kind, arrays = prepared("gumbel", shape, dtype, loc, scale)
     return moved(standard_gumbel(signed(key, size, kind, "gumbel")), kind, loc, scale, arrays)
 
@@ -148,7 +168,14 @@ def standard_gumbel(t: Array) -> Array:
 def cauchy(
     key: Any, shape: Any = None, dtype: Any = None, loc: Any = 0.0, scale: Any = 1.0
 ) -> Array:
-    """Draw Cauchy numbers: tan(πt/2); beyond t = ½ from the distance to 1, which is exact."""
+    """Draw Cauchy numbers: ``loc + scale`` tan(πt/2) with t in (-1, 1).
+
+    For |t| > ½ the tangent is computed from the distance of |t| to 1, which is exact.
+
+    >>> from tenferro import random
+    >>> random.cauchy(random.key(0), (2, 3), scale=2.0).aval
+    f64[2,3]
+    """
     size, kind, arrays = prepared("cauchy", shape, dtype, loc, scale)
     t = signed(key, size, kind, "cauchy")
     distance = abs(t)
@@ -160,7 +187,12 @@ def cauchy(
 def lognormal(
     key: Any, shape: Any = None, dtype: Any = None, loc: Any = 0.0, scale: Any = 1.0
 ) -> Array:
-    """Draw numbers whose logarithm is normal with mean ``loc`` and standard deviation ``scale``."""
+    """Draw numbers whose logarithm is normal with mean ``loc`` and standard deviation ``scale``.
+
+    >>> from tenferro import random
+    >>> random.lognormal(random.key(0), (2, 3), scale=0.5).aval
+    f64[2,3]
+    """
     return exp(normal(key, shape, dtype, loc, scale))
 
 

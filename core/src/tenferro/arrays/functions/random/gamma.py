@@ -52,13 +52,25 @@ def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None, scale: Any = 1
 
 
 def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Array:
-    """Draw sums of squares of ``df`` normal numbers; df need not be an integer."""
+    """Draw sums of squares of ``df`` normal numbers, differentiable in df.
+
+    df is positive and need not be an integer.
+
+    >>> from tenferro import random
+    >>> random.chisquare(random.key(0), 2.5, (2, 3)).aval
+    f64[2,3]
+    """
     size, kind, (count,) = prepared("chisquare", shape, dtype, df)
     return 2 * exp(_log_gamma(as_known_key(key, "chisquare"), count / 2, size, kind))
 
 
 def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None) -> Array:
-    """Draw beta variates X/(X + Y) from two gamma variates, differentiable in ``a`` and ``b``."""
+    """Draw beta variates X/(X + Y) from two gamma variates, differentiable in ``a`` and ``b``.
+
+    >>> from tenferro import random
+    >>> random.beta(random.key(0), [1.0, 2.0], 0.5).aval
+    f64[2]
+    """
     size, kind, shapes = prepared("beta", shape, dtype, a, b)
     keys = split(as_known_key(key, "beta"))
     x, y = (_log_gamma(keys[i], shapes[i], size, kind) for i in (0, 1))
@@ -68,7 +80,14 @@ def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None) -> Arra
 def student_t(
     key: Any, df: Any, shape: Any = None, dtype: Any = None, loc: Any = 0.0, scale: Any = 1.0
 ) -> Array:
-    """Draw from Student's t distribution with ``df`` degrees of freedom, differentiable."""
+    """Draw ``loc + scale`` t from Student's t distribution with ``df`` degrees of freedom.
+
+    The numbers are differentiable in df, loc and scale.
+
+    >>> from tenferro import random
+    >>> random.student_t(random.key(0), 4.0, (2, 3)).aval
+    f64[2,3]
+    """
     size, kind, (degrees, *arrays) = prepared("student_t", shape, dtype, df, loc, scale)
     keys = split(as_known_key(key, "student_t"))
     z = cast(2**0.5 * erfinv(signed(keys[0], size, kind, "student_t")), kind)
