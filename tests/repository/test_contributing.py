@@ -18,7 +18,7 @@ SOURCES = (
     "plugins/xla_backend/src",
 )
 COPIED = (*SOURCES, "core/tests", "plugins/numpy_backend/tests", "tools", "pyproject.toml")
-IGNORED = shutil.ignore_patterns("__pycache__", ".hypothesis", "*.egg-info")
+IGNORED = shutil.ignore_patterns(".hypothesis", "*.egg-info")
 SECTION = re.compile(r"^## Add (.*?)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 ON_XLA = """
 import numpy as np
@@ -82,7 +82,7 @@ def run(copy):
         done = subprocess.run(
             [*start, *words[1:]],
             cwd=copy,
-            env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
+            env={**os.environ, "PYTHONPATH": path},
             capture_output=True,
             text=True,
             check=False,
