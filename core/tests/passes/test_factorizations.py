@@ -11,8 +11,8 @@ from tenferro.primitives.linalg.cholesky import Cholesky
 from tenferro.primitives.linalg.linear_solve import LinearSolve
 from tenferro.primitives.linalg.lu import Lu
 from tenferro.primitives.linalg.slogdet import Slogdet
-from tenferro.primitives.linalg.system_factors import SystemFactors
-from tenferro.primitives.structural import Convert, Pad, Reshape
+from tenferro.primitives.linalg.system_factors import SystemFactors, SystemSolve
+from tenferro.primitives.structural import BroadcastInDim, Convert, Pad, Reshape
 
 N = 64
 
@@ -108,6 +108,7 @@ STAYS = {
     "factors, as a right-hand side": factors_as_a_right_hand_side,
     "another permutation": another_permutation,
     "small": lambda: [solve(matrix("m", 63), value("n", shape=(63, 2)))],
+    "a stack of 33 rows": lambda: [solve(matrix("m", 33, lead=(9,)), value("n", shape=(9, 33, 2)))],
 }
 
 
@@ -163,3 +164,42 @@ FORMED = {
 def test_other_inverses_are_formed(name):
     graph = optimized(graph_of(*FORMED[name]), ["systems"], without(SystemFactors))[0]
     assert "iota" in str(graph) or "pad" in str(graph)
+
+
+def small(columns=32, dtype="f64"):
+    return value("m", dtype, (9, 32, columns))
+
+
+def inverses(a):
+    dtype = a.aval.dtype
+    return solve(a, apply(BroadcastInDim(a.aval.shape, (1, 2)), identity(32, dtype)))
+
+
+def systems_of(*outputs):
+    """Whether the systems of a graph are solved or products, in order."""
+    graph = optimized(graph_of(*outputs), ["systems", "cse"])[0]
+    names = {SystemSolve: "solve", DotGeneral: "product"}
+    return [names[type(node[0])] for node in graph.nodes if type(node[0]) in names]
+
+
+m, other, z = small(), small(), small(dtype="c128")
+KNOWN = {
+    "before a system": ([inverses(m), solve(m, other)], ["solve", "product"]),
+    "behind a system": ([solve(m, other), inverses(m)], ["solve", "product"]),
+    "behind the adjoint system": ([solve(m, other, True), inverses(m)], ["solve", "product"]),
+    "of another stack": ([inverses(other), solve(m, other)], ["solve", "solve"]),
+    "beside few columns": ([inverses(m), solve(m, small(31))], ["solve", "solve"]),
+    "of complex matrices": ([inverses(z), solve(z, z, True)], ["solve", "solve"]),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_known_inverses_of_a_stack_multiply(name):
+    outputs, wanted = KNOWN[name]
+    assert systems_of(*outputs) == wanted
+
+
+def test_known_inverses_multiply_in_the_adjoint_system_by_their_rows():
+    graph = optimized(graph_of(inverses(m), solve(m, other, True)), ["systems"])[0]
+    (product,) = [node[0] for node in graph.nodes if type(node[0]) is DotGeneral]
+    assert (product.lhs_contract, product.rhs_contract) == ((1,), (1,))

@@ -178,3 +178,48 @@ def test_an_infinite_determinant_has_a_sign(size, infinite, dtype):
     a[0, 1], a[1, 1] = 0.5, infinite
     sign, logarithm = tn.jit(np.linalg.slogdet)(a)
     assert (sign, logarithm) == (np.sign(infinite), np.inf)
+
+
+STACK = RNG.normal(size=(4, 3, 5, 5)) + 1j * RNG.normal(size=(4, 3, 5, 5))
+SMALL = {
+    "real": STACK.real,
+    "float32": STACK.real.astype("float32"),
+    "complex": STACK,
+    "in columns": STACK.real.swapaxes(-1, -2),
+    "of one row": STACK[..., :1, :1],
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_stacks_of_small_matrices(name, run):
+    """Systems, inverses and determinants of all matrices, and those of their adjoints."""
+    a = SMALL[name]
+    factors, pivots, permutation = run(SystemFactors(), a)
+    b = np.ones((*a.shape[:-1], 2), a.dtype)
+    one = np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape)
+    for adjoint, matrix in ((False, a), (True, a.conj().swapaxes(-1, -2))):
+        solve = SystemSolve(adjoint)
+        close(matrix @ run(solve, factors, permutation, b), b)
+        close(matrix @ run(solve, factors, permutation, one), one)
+        close(matrix @ run(solve, factors, permutation, one.copy()), one)
+    for got, wanted in zip(
+        run(SystemSlogdet(), factors, pivots), np.linalg.slogdet(a), strict=True
+    ):
+        close(got, wanted)
+
+
+def test_an_almost_identical_stack_is_not_taken_for_identities(run):
+    factors, _, permutation = run(SystemFactors(), STACK)
+    b = np.tile(np.eye(5, dtype=complex), (4, 3, 1, 1))
+    b[3, 2, 4, 4] = 2
+    close(STACK @ run(SystemSolve(), factors, permutation, b), b)
+
+
+@pytest.mark.parametrize(
+    "function", [np.linalg.inv, tn.grad(lambda a: np.linalg.slogdet(a)[1].sum())]
+)
+def test_the_singular_matrix_of_a_stack_is_named(function):
+    a = np.tile(np.eye(3), (2, 4, 1, 1))
+    a[1, 2, 1, 1] = 0
+    with pytest.raises(tn.TenferroError, match=r"matrix \[1, 2\] is singular: .* row 1"):
+        tn.jit(function)(a)

@@ -1,8 +1,10 @@
-"""Factors of a square matrix for linear systems alone, by Cholesky's method where numbers allow.
+"""Factors of a square matrix for linear systems alone, in the form that a backend chooses.
 
 Whether a matrix is Hermitian and positive definite is seen when a program runs: it equals its
 adjoint to the last bit, and it has a Cholesky factor. That takes half of the arithmetic of an LU
-factorization, and a third of it for an inverse. Graph passes emit these operations instead of
+factorization, and a third of it for an inverse. Of a stack of small matrices a backend may keep the
+matrices themselves, if one call that factorizes and solves all of them takes less time than one
+call per matrix that uses its factors. Graph passes emit these operations instead of
 ``lu``, ``linear_solve`` and ``slogdet``, if a backend has lowerings of them. They have no
 derivative, because passes run behind differentiation, and no decomposition.
 Read next: ``linear_solve.py``.
@@ -22,10 +24,10 @@ __all__: list[str] = []
 
 
 class SystemFactors(Mixed):
-    """(F, p, q) of a: the factors of ``lu``, or a Cholesky factor in the lower triangle of F
+    """(F, p, q) of a: the factors of ``lu``, a Cholesky factor in the lower triangle of F, or F = a
 
-    Then the pivots p and the permutation q are filled with -1. The second operand, if there is
-    one, is the Cholesky factor of the lower triangle of a.
+    The pivots p and the permutation q are filled with -1 for a Cholesky factor, with -2 for F = a.
+    The second operand, if there is one, is the Cholesky factor of the lower triangle of a.
     """
 
     key = "std::system_factors"

@@ -2,14 +2,17 @@
 
 sqrtm and logm work on the Schur form, one matrix at a time; what they warn of is in the numbers.
 Derivatives are blocks of the function of a larger matrix, one call; those of exp of matrices that
-are not small come by pairs of matrices, with three products instead of eight.
+are not small come by pairs of matrices, with three products instead of eight. SciPy takes exp of
+one matrix at a time, too; that of many small ones comes by products of whole stacks.
 Read next: `../indexing.py`.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -23,6 +26,7 @@ from tenferro_numpy.lowerings.linalg._lapack import over_batch
 __all__ = ["register"]
 
 _FASTER_BY_PAIRS = 96  # rows of the larger matrix
+_MIN_MATRICES_OF_STACKS, _MAX_ROWS_OF_STACKS = 32, 16
 
 
 def register(lowerings: Lowerings) -> None:
@@ -32,13 +36,21 @@ def register(lowerings: Lowerings) -> None:
     def matrix_function(op: MatrixFunction, a: Any, *directions: Any) -> Any:
         wide = np.result_type(a.dtype, np.float64)
         x, along = a.astype(wide, copy=False), [e.astype(wide, copy=False) for e in directions]
-        rows = a.shape[-1] << len(directions)
-        if op.function == "expm" and directions and rows > _FASTER_BY_PAIRS:
+        if op.function == "expm" and (_is_stack_of_small(a) or _is_faster_by_pairs(a, along)):
             found = derived(np, in_turn, op, x, along)
         else:
             _refuse_unknown(op, x)
             found = through_blocks(np, op, partial(_function, op), x, along)
         return found.astype(a.dtype, copy=found is a)
+
+
+def _is_stack_of_small(a: Any) -> bool:
+    matrices: int = prod(a.shape[:-2])
+    return matrices >= _MIN_MATRICES_OF_STACKS and a.shape[-1] <= _MAX_ROWS_OF_STACKS
+
+
+def _is_faster_by_pairs(a: Any, directions: Sequence[Any]) -> bool:
+    return bool(directions) and a.shape[-1] << len(directions) > _FASTER_BY_PAIRS
 
 
 def _refuse_unknown(op: MatrixFunction, a: Any) -> None:

@@ -15,7 +15,7 @@ from tenferro_numpy.errors import SingularMatrixError
 from tenferro_numpy.lowerings.linalg._lapack import over_batch, refusal, triangular
 from tenferro_numpy.lowerings.linalg.stacked import is_stack_of_small, stacked_triangular
 
-__all__ = ["refuse_zeros", "register"]
+__all__ = ["refuse_zeros", "register", "zero_pivot"]
 
 
 def register(lowerings: Lowerings) -> None:
@@ -38,5 +38,10 @@ def refuse_zeros(primitive: str, a: Any) -> None:
     diagonals = np.diagonal(a, axis1=-2, axis2=-1)
     if not diagonals.all():
         *place, row = map(int, np.argwhere(diagonals == 0)[0])
-        fact = f"is singular: its triangular factor has a zero in row {row}"
-        raise refusal(SingularMatrixError, primitive, fact, tuple(place))
+        raise zero_pivot(primitive, tuple(place), row)
+
+
+def zero_pivot(primitive: str, place: tuple[int, ...], row: int) -> Exception:
+    """Make the error for a triangular factor with a zero on its diagonal."""
+    fact = f"is singular: its triangular factor has a zero in row {row}"
+    return refusal(SingularMatrixError, primitive, fact, place)
