@@ -18,7 +18,8 @@ SOURCES = (
     "plugins/xla_backend/src",
 )
 COPIED = (*SOURCES, "core/tests", "plugins/numpy_backend/tests", "tools", "pyproject.toml")
-IGNORED = shutil.ignore_patterns(".hypothesis", "*.egg-info")
+# a file of bytecode has a number behind its name until it is whole, and may be gone then
+IGNORED = shutil.ignore_patterns(".hypothesis", "*.egg-info", "*.pyc.*")
 SECTION = re.compile(r"^## Add (.*?)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 ON_XLA = """
 import numpy as np
