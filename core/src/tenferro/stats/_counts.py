@@ -11,7 +11,7 @@ from math import inf
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
-from tenferro.arrays.functions.comparison import equal, greater, less
+from tenferro.arrays.functions.comparison import equal, greater, greater_equal, less, less_equal
 from tenferro.arrays.functions.elementwise import stop_gradient
 from tenferro.arrays.functions.rounding import floor
 from tenferro.arrays.handle.array import Array
@@ -44,6 +44,12 @@ def counts(distribution: str, x: Array, name: str = "k") -> Counts:
     excess = choose(is_endless, 0.0, stop_gradient(count - whole))  # floor alone has the slope 0
     inner = choose(is_below | is_endless, 0.0, count - excess)
     return Counts(inner, is_below, greater(count, whole), is_endless)
+
+
+def is_share(p: Array) -> Array:
+    """Return True where p is a probability, 0 and 1 included."""
+    found: Array = greater_equal(p, 0) & less_equal(p, 1)
+    return found
 
 
 @lru_cache(maxsize=64)

@@ -1,7 +1,8 @@
 """The standard variable of a distribution, its parameters, and values outside of the support.
 
 A parameter without a meaning (a scale of 0, say) makes the value nan, and every derivative as well:
-nan is added to the parameter itself, for a mask around the value would make derivatives 0.
+the parameter itself is multiplied by nan. A mask around the value would make derivatives 0, and so
+would a sum with nan where the value is linear in the parameter.
 Read next: ``norm.py``.
 """
 
@@ -9,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import log as ln
-from math import nan
+from math import nan, prod
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.functions.arithmetic import absolute
 from tenferro.arrays.functions.comparison import greater, less, where
 from tenferro.arrays.functions.elementwise import exp, expm1, log, log1p
 from tenferro.arrays.handle.array import SCALARS, Array
@@ -28,6 +30,7 @@ from tenferro.arrays.promotion.broadcast import (
 from tenferro.primitives import DTypeMismatchError, float64
 
 LN_2 = ln(2)
+_MAX_TINY_Z = 1e-8  # below it ln(1 - e⁻ᶻ) = ln z - z/2 in double precision
 Mask = Callable[[Array], Array]
 
 
@@ -37,7 +40,7 @@ class Standard(NamedTuple):
     z: Array  # (x - loc) / scale
     shapes: tuple[Array, ...]
     scale: Array | None  # None: it is 1
-    flaw: Array | float  # 0, and nan where a parameter has no meaning
+    flaw: Array | float  # 1, and nan where a parameter has no meaning
 
     def density(self, value: Any) -> Array:
         """Return the density of x, given that of z."""
@@ -51,7 +54,7 @@ class Standard(NamedTuple):
 
     def outside(self, is_outside: Array, constant: float, value: Any) -> Array:
         """Return a constant outside of the support, and the value inside."""
-        return choose(is_outside, constant + self.flaw, value)
+        return choose(is_outside, constant * self.flaw, value)
 
 
 def operands(function: str, *xs: Any, broadcasts: bool = True) -> list[Array]:
@@ -99,7 +102,7 @@ def standard(
     size = _checked(others[-1], _is_positive, flaws) if has_scale else None
     z = z - others[len(shapes)] if has_loc else z
     z = z if size is None else z / size
-    return Standard(z, tuple(found), size, sum(flaws[1:], flaws[0]) if flaws else 0.0)
+    return Standard(z, tuple(found), size, prod(flaws, start=1.0))
 
 
 def _is(value: Any, number: int) -> bool:
@@ -113,10 +116,10 @@ def positive(x: Array) -> Array:
 
 
 def _checked(x: Array, legal: Mask, flaws: list[Array]) -> Array:
-    """Return a parameter, nan where it is not legal; what was added to it joins the flaws."""
-    flaw = cast(choose(legal(x), 0.0, nan), x.dtype)
+    """Return a parameter, nan where it is not legal; its factor joins the flaws."""
+    flaw = cast(choose(legal(x), 1.0, nan), x.dtype)
     flaws.append(flaw)
-    return x + flaw
+    return x * flaw
 
 
 def _is_positive(x: Array) -> Array:
@@ -128,6 +131,22 @@ def log1mexp(z: Array) -> Array:
     is_near = less(z, LN_2)
     near = log(-expm1(-choose(is_near, z, 1.0)))
     return choose(is_near, near, log1p(-exp(-choose(is_near, 1.0, z))))
+
+
+def log1mexp_of_log(z: Array, log_z: Array) -> Array:
+    """Compute ln(1 - e⁻ᶻ) for z >= 0 from z and ln z, also where z underflows."""
+    is_tiny = less(z, _MAX_TINY_Z)
+    far = choose(is_tiny, log_z - 0.5 * z, 0.0)
+    return choose(is_tiny, far, log1mexp(choose(is_tiny, 1.0, z)))
+
+
+def log_of_one_and_square(z: Array) -> Array:
+    """Compute ln(1 + z²), also where z² overflows."""
+    size = absolute(z)
+    is_large = greater(size, 1)
+    outer, inner = choose(is_large, size, 1.0), choose(is_large, 0.0, z)
+    inverse = 1 / outer
+    return choose(is_large, 2 * log(outer) + log1p(inverse * inverse), log1p(inner * inner))
 
 
 def choose(condition: Array, x: Any, y: Any) -> Array:

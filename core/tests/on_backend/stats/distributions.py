@@ -139,6 +139,76 @@ def binom(n, p, *points):
     )  # fmt: skip
 
 
+def bernoulli(p, *points):
+    return Distribution(
+        "bernoulli", (p,), points, lambda k, p: p if k else 1 - p,
+        lambda k, p: mp.mpf(1) if k else 1 - p, lambda k, p: mp.mpf(0) if k else p,
+    )  # fmt: skip
+
+
+def geom(p, *points):
+    return Distribution(
+        "geom", (p,), points, lambda k, p: p * (1 - p) ** (k - 1), lambda k, p: 1 - (1 - p) ** k,
+        lambda k, p: (1 - p) ** k,
+    )  # fmt: skip
+
+
+def uniform(*points):
+    return Distribution("uniform", (), points, lambda x: mp.mpf(1), lambda x: x, lambda x: 1 - x)
+
+
+def cauchy(*points):
+    return Distribution(
+        "cauchy", (), points, lambda x: 1 / (mp.pi * (1 + x * x)),
+        lambda x: mp.atan2(1, -x) / mp.pi, lambda x: mp.atan2(1, x) / mp.pi,
+    )  # fmt: skip
+
+
+def halfcauchy(*points):
+    return Distribution(
+        "halfcauchy", (), points, lambda x: 2 / (mp.pi * (1 + x * x)),
+        lambda x: 2 * mp.atan(x) / mp.pi, lambda x: 2 * mp.atan2(1, x) / mp.pi,
+    )  # fmt: skip
+
+
+def halfnorm(*points):
+    return Distribution(
+        "halfnorm", (), points, lambda x: 2 * mp.npdf(x), lambda x: mp.erf(x / mp.sqrt(2)),
+        lambda x: mp.erfc(x / mp.sqrt(2)),
+    )  # fmt: skip
+
+
+def gumbel_r(*points):
+    return Distribution(
+        "gumbel_r", (), points, lambda x: mp.exp(-x - mp.exp(-x)), lambda x: mp.exp(-mp.exp(-x)),
+        lambda x: -mp.expm1(-mp.exp(-x)),
+    )  # fmt: skip
+
+
+def pareto(b, *points):
+    return Distribution(
+        "pareto", (b,), points, lambda x, b: b * x ** -(b + 1), lambda x, b: 1 - x**-b,
+        lambda x, b: x**-b,
+    )  # fmt: skip
+
+
+def weibull_min(c, *points):
+    return Distribution(
+        "weibull_min", (c,), points, lambda x, c: c * x ** (c - 1) * mp.exp(-(x**c)),
+        lambda x, c: -mp.expm1(-(x**c)), lambda x, c: mp.exp(-(x**c)),
+    )  # fmt: skip
+
+
+def truncnorm(a, b, *points):
+    def mass(a, b):
+        return mp.ncdf(-a) - mp.ncdf(-b) if a > 0 else mp.ncdf(b) - mp.ncdf(a)
+
+    return Distribution(
+        "truncnorm", (a, b), points, lambda x, a, b: mp.npdf(x) / mass(a, b),
+        lambda x, a, b: mass(a, x) / mass(a, b), lambda x, a, b: mass(x, b) / mass(a, b),
+    )  # fmt: skip
+
+
 ROWS = [
     norm(-60.0, -8.5, -1.0, 0.0, 0.75, 7.5, 45.0),
     t(1.0, -1e12, -30.0, -0.5, 0.0, 0.5, 1e5),
@@ -164,4 +234,18 @@ ROWS = [
     nbinom(40.0, 0.75, 0, 3, 13, 90, 700),
     binom(9, 0.25, 0, 2, 8),
     binom(1000, 0.4375, 0, 300, 440, 700, 999),
+    bernoulli(0.25, 0, 1),
+    geom(0.75, 1, 2, 9, 500),
+    geom(2.0**-40, 1, 9, 10**13),
+    uniform(1e-300, 0.25, 0.875),
+    cauchy(-1e12, -0.5, 0.0, 0.5, 1e100),
+    halfcauchy(1e-200, 0.5, 2.0, 1e12),
+    halfnorm(1e-200, 1e-5, 0.5, 8.0, 45.0),
+    gumbel_r(-6.0, -0.5, 0.0, 3.0, 800.0),
+    pareto(2.5, 1.03125, 2.0, 1e30),
+    weibull_min(0.75, 1e-200, 0.5, 2.0, 1e4),
+    weibull_min(3.0, 1e-120, 0.5, 1.0, 8.0),
+    truncnorm(-1.5, 2.0, -1.25, 0.0, 1.75),
+    truncnorm(5.0, 40.0, 5.5, 8.0, 38.0),
+    truncnorm(-40.0, -5.0, -38.0, -8.0, -5.5),
 ]  # fmt: skip
