@@ -73,7 +73,8 @@ class NamespaceInfo:
 def __array_namespace_info__() -> NamespaceInfo:
     """Return the inspection object of the Array API standard.
 
-    >>> __array_namespace_info__().default_dtypes()["real floating"]
+    >>> import tenferro as tn
+    >>> tn.__array_namespace_info__().default_dtypes()["real floating"]
     float64
     """
     return NamespaceInfo()

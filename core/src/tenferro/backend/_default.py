@@ -33,7 +33,8 @@ def host() -> PluginHost:
 
     The first call makes it and scans the installed plugins.
 
-    >>> [record.name for record in host().records() if record.name == "std"]
+    >>> import tenferro as tn
+    >>> [record.name for record in tn.host().records() if record.name == "std"]
     ['std']
     """
     return _make() if _host is None else _host

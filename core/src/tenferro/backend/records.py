@@ -50,6 +50,7 @@ class PluginManifest(Frozen):
     refused by name. ``name`` equals the entry-point name. Fields of later generations land in
     ``extra``.
 
+    >>> from tenferro.backend import PluginManifest
     >>> PluginManifest(api=(1, 0), name="acme", kind="primitives").summary
     ''
     """
@@ -146,6 +147,7 @@ class GraphPass(Frozen):
     namespace, so that no installation changes what other programs compute; otherwise the option
     ``passes`` must name it.
 
+    >>> from tenferro.backend import GraphPass
     >>> GraphPass(name="acme::fuse", rewrite="acme_passes:fuse", primitives={"acme::voigt"}).unasked
     True
     """

@@ -20,6 +20,7 @@ from tenferro.computegraph._roles import PRIMARY, OperationRole
 class GraphBuilder:
     """Writes a graph node by node.
 
+    >>> from tenferro.computegraph import GraphBuilder, Operation
     >>> class Add(Operation):
     ...     input_count = 2
     >>> builder = GraphBuilder()

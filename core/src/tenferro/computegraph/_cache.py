@@ -45,6 +45,7 @@ _waiting_for: dict[int, int] = {}  # threads that wait, over all caches, and the
 class ProgramCache:
     """Find a finished program by key, or make it once.
 
+    >>> from tenferro.computegraph import ProgramCache
     >>> cache = ProgramCache(max_entries=2)
     >>> cache.get_or_make("a", lambda: 1), cache.get_or_make("a", lambda: 2)
     (1, 1)

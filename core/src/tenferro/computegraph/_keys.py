@@ -206,6 +206,7 @@ def outputs_of(key: ValueKey, definition: Definition) -> tuple[ValueKey, ...]:
 def input_key(identity: Hashable, aval: Any = None) -> ValueKey:
     """Return the key of an input: one object per (identity, aval) as long as it is referenced.
 
+    >>> from tenferro.computegraph import input_key
     >>> input_key("x") is input_key("x")
     True
     """

@@ -37,6 +37,7 @@ class Operation:
     are closed graphs, which ``meaning`` looks into; ``unique`` one whose parameter is an identity:
     new ones are not compared with recent ones.
 
+    >>> from tenferro.computegraph import Operation
     >>> class Scale(Operation):
     ...     input_count = 1
     ...     by: float

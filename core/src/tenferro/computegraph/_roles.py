@@ -33,6 +33,7 @@ class Linearized(OperationRole):
 
     Equal roles are the same object.
 
+    >>> from tenferro.computegraph import Linearized
     >>> Linearized((False, True)) is Linearized((False, True))
     True
     """

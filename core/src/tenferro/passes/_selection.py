@@ -47,6 +47,7 @@ def selected(choice: object, default: object = "all") -> frozenset[str]:
 
     Raises UnknownPassError: naming all passes.
 
+    >>> from tenferro.passes import NAMES, selected
     >>> selected({"fold": False}) == frozenset(NAMES) - {"fold"}
     True
     """

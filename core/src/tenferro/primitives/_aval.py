@@ -28,9 +28,10 @@ class Aval:
     or
     2⁶³ - 1 elements.
 
-    >>> Aval((3, 4), "float64")
+    >>> import tenferro as tn
+    >>> tn.Aval((3, 4), "float64")
     f64[3,4]
-    >>> Aval((3, 4), float) is Aval([3, 4], "f64")
+    >>> tn.Aval((3, 4), float) is tn.Aval([3, 4], "f64")
     True
     """
 

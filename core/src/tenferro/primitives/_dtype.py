@@ -36,11 +36,12 @@ _ACCEPTED: Final = (
 class DType:
     """An element type; equal to NumPy's dtype and scalar type of the same name.
 
-    >>> DType.of("float64"), DType.of(complex).real_dtype, DType.of("f32").complex_dtype
+    >>> import tenferro as tn
+    >>> tn.DType.of("float64"), tn.DType.of(complex).real_dtype, tn.DType.of("f32").complex_dtype
     (float64, float64, complex64)
-    >>> DType.of("f8"), DType.of("<i4"), DType.of("i8")  # bytes, as in NumPy
+    >>> tn.DType.of("f8"), tn.DType.of("<i4"), tn.DType.of("i8")  # bytes, as in NumPy
     (float64, int32, int64)
-    >>> float32.is_inexact, float32.itemsize, int32.kind, int32.category
+    >>> tn.float32.is_inexact, tn.float32.itemsize, tn.int32.kind, tn.int32.category
     (True, 4, 'i', 'int')
     """
 
@@ -276,6 +277,7 @@ _Promotable = DType | bool | int | float | complex | type
 def promote(a: _Promotable, b: _Promotable) -> DType:
     """Return the result dtype of ``a`` and ``b``, each a DType or a weak Python scalar (or type).
 
+    >>> from tenferro.primitives import complex128, float32, int64, int8, promote, uint8
     >>> promote(int8, uint8), promote(int64, float32), promote(float32, complex128)
     (int16, float64, complex128)
     >>> promote(float32, 2), promote(int8, 0.5), promote(float32, 1j), promote(1, 2.0)

@@ -18,7 +18,8 @@ class RefusalError(TenferroError):
     Fields: ``operation`` (its name), ``got``, ``need``, and what the subclass adds. Outside of a
     public function also ``function``: the name of that function, with which the text begins.
 
-    >>> print(ShapeMismatchError.of("add", "shapes differ", got="(2,), (3,)", need="one shape"))
+    >>> import tenferro as tn
+    >>> print(tn.ShapeMismatchError.of("add", "shapes differ", got="(2,), (3,)", need="one shape"))
     add: shapes differ
       got        (2,), (3,)
       need       one shape

@@ -33,6 +33,7 @@ _OPERATORS_OF_NUMPY = {  # those of `np.float64(2) * x`
 class Handle(Value):
     """A graph value: what rules receive and what primitives return.
 
+    >>> from tenferro.primitives import variable
     >>> x = variable("x", (2, 3), "float64")
     >>> (x + 1).shape
     (2, 3)
@@ -205,6 +206,7 @@ class FlowHandle(Handle):
 def variable(name: Hashable, shape: Iterable[int], dtype: object) -> Handle:
     """Make a handle on a graph input.
 
+    >>> from tenferro.primitives import variable
     >>> variable("x", (2,), "float32")
     Handle(f32[2])
     """

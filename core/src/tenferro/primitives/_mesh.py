@@ -24,7 +24,8 @@ OPEN = "?"
 class Mesh:
     """A grid of devices with named axes, as ``tenferro.mesh`` makes it.
 
-    >>> Mesh({"data": 4, "model": 2})
+    >>> import tenferro as tn
+    >>> tn.Mesh({"data": 4, "model": 2})
     Mesh(data=4, model=2)
     """
 
@@ -124,6 +125,7 @@ class ShardingSpec:
     ``dimensions`` has None, one axis or a tuple of axes for each dimension. Without any, the whole
     array is on every device, whatever its rank.
 
+    >>> from tenferro.primitives import ShardingSpec
     >>> ShardingSpec(("data", ("model",), None))
     ('data', 'model', None)
     """

@@ -28,6 +28,8 @@ def fingerprint(graph: Writable, *, codecs: Codecs | None = None) -> str:
 
     Raises SerializationError: for a type without a codec.
 
+    >>> from tenferro.computegraph import Graph, Operation
+    >>> from tenferro.storage import fingerprint
     >>> from tenferro.computegraph import derive, input_key
     >>> class Negate(Operation):
     ...     key = "doc::negate"

@@ -31,6 +31,7 @@ _MOST_BYTES = 2**63 - 1
 class StoredArray(NamedTuple):
     """An array at rest: NumPy's name of the element type, the shape, the bytes in C order.
 
+    >>> from tenferro.storage import StoredArray
     >>> StoredArray("<i2", (3,), bytes(6)).size_bytes
     6
     """
@@ -58,6 +59,7 @@ def write_npy(file: BinaryIO, array: StoredArray) -> None:
 
     Raises SerializationError: if the bytes are not as many as type and shape call for.
 
+    >>> from tenferro.storage import StoredArray, write_npy
     >>> from io import BytesIO
     >>> file = BytesIO()
     >>> write_npy(file, StoredArray("|u1", (2,), b"ab"))

@@ -40,6 +40,7 @@ def to_json(
 
     Raises SerializationError: for a type without a codec, and for two classes of one name.
 
+    >>> from tenferro.storage import from_json, to_json
     >>> from tenferro.computegraph import PRIMARY, Operation
     >>> from tenferro.computegraph._graph import from_flat
     >>> class Scale(Operation):

@@ -38,6 +38,7 @@ class Rules(NamedTuple):
 class ADContext:
     """Overrides by operation class, and whatever else the caller's rules want to find.
 
+    >>> from tenferro.tidu import ADContext
     >>> ADContext({}, note="reaches every rule").extras["note"]
     'reaches every rule'
     """

@@ -323,9 +323,10 @@ def evaluate(*arrays: Any) -> None:
 
     Examples
     --------
+    >>> import tenferro as tn
     >>> from tenferro import asarray
     >>> x = asarray(2.0) * 3.0
-    >>> evaluate(x)
+    >>> tn.evaluate(x)
     >>> float(x)
     6.0
     """

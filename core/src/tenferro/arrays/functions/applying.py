@@ -23,7 +23,8 @@ def apply_along_axis(
 ) -> Array:
     """Apply a function to each line along an axis; the axes of its result replace that axis.
 
-    >>> apply_along_axis(lambda line: line[0], 0, as_array(1.0).reshape(1)).shape
+    >>> import tenferro as tn
+    >>> tn.apply_along_axis(lambda line: line[0], 0, tn.asarray(1.0).reshape(1)).shape
     ()
     """
     found = as_array(arr)

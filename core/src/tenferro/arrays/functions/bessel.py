@@ -64,7 +64,8 @@ def yn(n: Any, x: Any) -> Array:
 def i0(x: Any) -> Array:
     """Compute the modified Bessel function I₀ elementwise, in the dtypes of ``np.i0``.
 
-    >>> float(i0(0.0))
+    >>> import tenferro as tn
+    >>> float(tn.i0(0.0))
     1.0
     """
     found = as_array(x)

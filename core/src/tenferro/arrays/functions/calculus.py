@@ -33,7 +33,8 @@ def _cut(x: Array, axis: int, start: int | None, stop: int | None) -> Array:
 def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Array:
     """Compute the n-th differences of neighbours along an axis; of bools, whether they differ.
 
-    >>> diff(FUNCTIONS["arange"](4) ** 2)
+    >>> import tenferro as tn
+    >>> tn.diff(tn.arange(4) ** 2)
     Array([1, 3, 5])
     """
     if n < 0:

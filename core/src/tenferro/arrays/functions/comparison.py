@@ -125,7 +125,8 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     The derivative of the other branch is multiplied by zero, and 0 · inf is NaN: guard the argument
     too where its derivative is infinite, as in ``where(x > 0, sqrt(where(x > 0, x, 1)), 0)``.
 
-    >>> where(True, 1.0, 2.0).shape
+    >>> import tenferro as tn
+    >>> tn.where(True, 1.0, 2.0).shape
     ()
     """
     if x is None and y is None:

@@ -65,7 +65,8 @@ def matmul(x: Any, y: Any) -> Array:
 
     Raises ShapeMismatchError: for rank 0, or if the contracted sizes differ.
 
-    >>> matmul(as_array(1.0).reshape(1, 1), as_array(2.0).reshape(1, 1)).shape
+    >>> import tenferro as tn
+    >>> tn.matmul(tn.asarray(1.0).reshape(1, 1), tn.asarray(2.0).reshape(1, 1)).shape
     (1, 1)
     """
     a, b = _pair(x, y)
@@ -259,7 +260,8 @@ def _at_least(x: Array, ndim: int, name: str) -> None:
 def kron(x: Any, y: Any) -> Array:
     """Compute the Kronecker product: each element of x times all of y.
 
-    >>> kron(FUNCTIONS["arange"](2), FUNCTIONS["arange"](3))
+    >>> import tenferro as tn
+    >>> tn.kron(tn.arange(2), tn.arange(3))
     Array([0, 0, 0, 0, 1, 2])
     """
     a, b = _pair(x, y)

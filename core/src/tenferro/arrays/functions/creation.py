@@ -40,7 +40,8 @@ def on_device(x: Array, device: Any) -> Array:
 def zeros(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Array:
     """Return a new array filled with zeros.
 
-    >>> zeros((2, 3)).shape
+    >>> import tenferro as tn
+    >>> tn.zeros((2, 3)).shape
     (2, 3)
     """
     return _filled(0, shape, dtype, device)

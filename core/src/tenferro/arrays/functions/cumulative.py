@@ -23,7 +23,8 @@ from tenferro.primitives import cumulative as p
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
     """Return the cumulative sum of elements along an axis; without an axis, of the flattened array.
 
-    >>> cumsum(as_array(1.0)).shape
+    >>> import tenferro as tn
+    >>> tn.cumsum(tn.asarray(1.0)).shape
     (1,)
     """
     return into(out, _scan(p.cumsum, a, axis, dtype, "cumsum"), "cumsum")

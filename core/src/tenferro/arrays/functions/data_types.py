@@ -54,7 +54,8 @@ def finfo(type: Any) -> FloatInfo:
 
     Raises DTypeMismatchError: for integers and bools.
 
-    >>> finfo("float32").eps
+    >>> import tenferro as tn
+    >>> tn.finfo("float32").eps
     1.1920928955078125e-07
     """
     dtype = _dtype_of(type)
@@ -70,7 +71,8 @@ def iinfo(type: Any) -> IntegerInfo:
 
     Raises DTypeMismatchError: for other kinds.
 
-    >>> iinfo("uint8").max
+    >>> import tenferro as tn
+    >>> tn.iinfo("uint8").max
     255
     """
     dtype = _dtype_of(type)
@@ -86,7 +88,8 @@ def isdtype(dtype: Any, kind: Any) -> bool:
     The names are bool, signed integer, unsigned integer, integral, real floating, complex floating
     and numeric.
 
-    >>> isdtype("float32", "real floating"), isdtype("int8", ("bool", "integral"))
+    >>> import tenferro as tn
+    >>> tn.isdtype("float32", "real floating"), tn.isdtype("int8", ("bool", "integral"))
     (True, True)
     """
     found = DType.of(dtype)
@@ -103,7 +106,8 @@ def isdtype(dtype: Any, kind: Any) -> bool:
 def result_type(*arrays_and_dtypes: Any) -> DType:
     """Return the dtype of an operation on these arrays and dtypes; Python scalars are weak.
 
-    >>> result_type("float32", 2), result_type("int8", "uint8")
+    >>> import tenferro as tn
+    >>> tn.result_type("float32", 2), tn.result_type("int8", "uint8")
     (float32, int16)
     """
     if not arrays_and_dtypes:
@@ -134,7 +138,8 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
 
     ``casting`` is "no", equiv, safe (promotion of both is ``to``), same_kind or unsafe.
 
-    >>> can_cast("int32", "float64"), can_cast("float64", "float32")
+    >>> import tenferro as tn
+    >>> tn.can_cast("int32", "float64"), tn.can_cast("float64", "float32")
     (True, False)
     """
     if casting not in CASTINGS:
@@ -146,7 +151,8 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
 def promote_types(type1: Any, type2: Any) -> DType:
     """Return the smallest dtype to which both can be cast safely.
 
-    >>> promote_types("int64", "float32")
+    >>> import tenferro as tn
+    >>> tn.promote_types("int64", "float32")
     float64
     """
     return promote_dtypes(DType.of(type1), DType.of(type2))

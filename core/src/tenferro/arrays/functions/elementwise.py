@@ -64,7 +64,8 @@ def stop_gradient(x: Any) -> Any:
 
     The public function, which takes pytrees, is in ``transforms/derivatives/stop_gradient.py``.
 
-    >>> stop_gradient(2.0)
+    >>> import tenferro as tn
+    >>> tn.stop_gradient(2.0)
     2.0
     """
     return structural.stop_gradient(x) if isinstance(x, Array) else x

@@ -321,7 +321,8 @@ def _shifted(x: Array, axes: Any, name: str, sign: int) -> Array:
 def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> Array:
     """Return the frequencies of ``fft`` for n samples at distance d, in cycles per unit of d.
 
-    >>> fftfreq(4, 0.5)
+    >>> import tenferro as tn
+    >>> tn.fft.fftfreq(4, 0.5)
     Array([ 0. ,  0.5, -1. , -0.5])
     """
     count = _count("fft.fftfreq", n)
@@ -333,7 +334,8 @@ def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> A
 def rfftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> Array:
     """Return the frequencies of ``rfft`` for n samples at distance d: (0 … n//2) / (n d).
 
-    >>> rfftfreq(4, 0.5)
+    >>> import tenferro as tn
+    >>> tn.fft.rfftfreq(4, 0.5)
     Array([0. , 0.5, 1. ])
     """
     count = _count("fft.rfftfreq", n)

@@ -20,7 +20,8 @@ _MODES = ("valid", "same", "full")
 def convolve(x: Any, y: Any, mode: str = "full") -> Array:
     """Compute the discrete convolution Σ_j x_{k−j} y_j: full, same or valid.
 
-    >>> convolve(FUNCTIONS["arange"](3), FUNCTIONS["arange"](2))
+    >>> import tenferro as tn
+    >>> tn.convolve(tn.arange(3), tn.arange(2))
     Array([0, 0, 1, 2])
     """
     a, b = _vectors(x, y, "convolve")

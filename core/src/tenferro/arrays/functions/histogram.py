@@ -53,7 +53,8 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Array:
 
     Raises ConcretizationError: under ``jit``, where the largest element is not known.
 
-    >>> bincount(as_array(2).reshape(1)).shape
+    >>> import tenferro as tn
+    >>> tn.bincount(tn.asarray(2).reshape(1)).shape
     (3,)
     """
     places = asarray(x)

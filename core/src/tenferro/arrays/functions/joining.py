@@ -31,7 +31,8 @@ def hstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind")
 def dstack(tup: Sequence[Any]) -> Array:
     """Stack arrays along the third axis.
 
-    >>> dstack([as_array(1.0), as_array(2.0)]).shape
+    >>> import tenferro as tn
+    >>> tn.dstack([tn.asarray(1.0), tn.asarray(2.0)]).shape
     (1, 1, 2)
     """
     return concatenate([atleast_3d(x) for x in tup], 2)

@@ -34,7 +34,8 @@ def logsumexp(
 ) -> Any:
     """Compute ln Σ b exp a over axes, optionally with the sign of the sum; a may be complex.
 
-    >>> logsumexp([1000.0, 1000.0]).shape
+    >>> import tenferro as tn
+    >>> tn.special.logsumexp([1000.0, 1000.0]).shape
     ()
     """
     if b is not None:

@@ -50,7 +50,8 @@ def mean(
 
     Integers are averaged in float64, half-precision floats in float32.
 
-    >>> mean(as_array(2.0)).shape
+    >>> import tenferro as tn
+    >>> tn.mean(tn.asarray(2.0)).shape
     ()
     """
     found = as_array(a)

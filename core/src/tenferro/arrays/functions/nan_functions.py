@@ -54,7 +54,8 @@ def nansum(
 ) -> Array:
     """Return the sum of array elements over the given axes, ignoring NaNs.
 
-    >>> nansum(as_array(float("nan"))).shape
+    >>> import tenferro as tn
+    >>> tn.nansum(tn.asarray(float("nan"))).shape
     ()
     """
     return reduction.sum(replaced(as_array(a), 0), axis, dtype, out, keepdims, initial, where)

@@ -46,7 +46,8 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
 
     Raises UnsupportedFunctionError: for a mode that is a function, which fills memory in place.
 
-    >>> pad(as_array(1.0).reshape(1), 2, mode="edge").shape
+    >>> import tenferro as tn
+    >>> tn.pad(tn.asarray(1.0).reshape(1), 2, mode="edge").shape
     (5,)
     """
     found = another_handle(as_array(array))

@@ -36,7 +36,8 @@ def _coefficients(x: Any) -> Array:
 def polyval(p: Any, x: Any) -> Array:
     """Evaluate a polynomial at each element of x.
 
-    >>> polyval(as_array(2.0).reshape(1), 3.0).shape
+    >>> import tenferro as tn
+    >>> tn.polyval(tn.asarray(2.0).reshape(1), 3.0).shape
     ()
     """
     coefficients, found = together_unstretched(_coefficients(p), x)

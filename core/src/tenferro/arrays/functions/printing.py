@@ -31,7 +31,8 @@ def array_repr(
 ) -> str:
     """Return the string representation of an array with its dtype, as in NumPy.
 
-    >>> array_repr(as_array(1.0)).startswith("array(1.")
+    >>> import tenferro as tn
+    >>> tn.array_repr(tn.asarray(1.0)).startswith("array(1.")
     True
     """
     return _text(

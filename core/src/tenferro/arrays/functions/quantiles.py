@@ -81,7 +81,8 @@ def median(
 ) -> Array:
     """Compute the median over axes. If any element is NaN, the result is NaN.
 
-    >>> median(as_array(1.0)).shape
+    >>> import tenferro as tn
+    >>> tn.median(tn.asarray(1.0)).shape
     ()
     """
     found = as_array(a)

@@ -43,7 +43,8 @@ def arange(
     """Return evenly spaced numbers from ``start`` up to ``stop``, exclusive. The ends must be
     known. Derivatives by ``start`` and ``step`` are those of the numbers, whose count is constant.
 
-    >>> arange(3).shape, arange(0.0, 1.0, 0.25).shape
+    >>> import tenferro as tn
+    >>> tn.arange(3).shape, tn.arange(0.0, 1.0, 0.25).shape
     ((3,), (4,))
     """
     first, last = (0, start) if stop is None else (start, stop)
@@ -82,7 +83,8 @@ def linspace(
 ) -> Any:
     """Return ``num`` numbers in equal steps from ``start`` to ``stop``, included if ``endpoint``.
 
-    >>> linspace(0, 1, 3)
+    >>> import tenferro as tn
+    >>> tn.linspace(0, 1, 3)
     Array([0. , 0.5, 1. ])
     """
     count = _count(num, "linspace")

@@ -71,7 +71,8 @@ def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
 def roll(a: Any, shift: Any, axis: Any = None) -> Array:
     """Roll elements along axes; those that leave at the end enter at the beginning.
 
-    >>> roll(as_array(1.0).reshape(1), 1).shape
+    >>> import tenferro as tn
+    >>> tn.roll(tn.asarray(1.0).reshape(1), 1).shape
     (1,)
     """
     found = as_array(a)

@@ -87,7 +87,8 @@ def sum(
 
     Bools and narrow integers are summed as 64-bit integers.
 
-    >>> sum(as_array(2.0)).shape
+    >>> import tenferro as tn
+    >>> tn.sum(tn.asarray(2.0)).shape
     ()
     """
     found = as_array(a)

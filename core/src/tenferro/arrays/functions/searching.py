@@ -31,7 +31,8 @@ def nonzero(a: Any) -> tuple[Array, ...]:
 
     Raises ConcretizationError: under ``jit``, where their number is not known.
 
-    >>> [places.shape for places in nonzero(as_array(1.0).reshape(1))]
+    >>> import tenferro as tn
+    >>> [places.shape for places in tn.nonzero(tn.asarray(1.0).reshape(1))]
     [(1,)]
     """
     found = as_array(a)

@@ -81,7 +81,8 @@ def unique(
 
     Raises ConcretizationError: under ``jit``.
 
-    >>> unique(as_array(1.0)).shape
+    >>> import tenferro as tn
+    >>> tn.unique(tn.asarray(1.0)).shape
     (1,)
     """
     found = _distinct(as_array(ar), "unique", axis, equal_nan)

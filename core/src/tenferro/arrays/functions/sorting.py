@@ -61,7 +61,8 @@ def sort(
 
     NaN comes last either way, and equal elements keep their order, as in NumPy from 2.5 on.
 
-    >>> sort(as_array(1.0).reshape(1)).shape
+    >>> import tenferro as tn
+    >>> tn.sort(tn.asarray(1.0).reshape(1)).shape
     (1,)
     """
     found, along = _line(a, axis, "sort", order, kind, stable)

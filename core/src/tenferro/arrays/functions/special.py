@@ -322,7 +322,8 @@ def _either(*masks: Array) -> Array:
 def polygamma(n: Any, x: Any) -> Array:
     """Compute the n-th derivative of the digamma function ψ, for one integer n.
 
-    >>> polygamma(0, 1.0).shape
+    >>> import tenferro as tn
+    >>> tn.special.polygamma(0, 1.0).shape
     ()
     """
     return p.polygamma(whole_order("polygamma", n), *real_operands("polygamma", x))

@@ -21,7 +21,8 @@ from tenferro.primitives import Shape, Slice, bind, reshape
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     """Split an array along an axis into nearly equal parts, or at the given positions.
 
-    >>> [part.shape for part in array_split(as_array(1.0).reshape(1), 2)]
+    >>> import tenferro as tn
+    >>> [part.shape for part in tn.array_split(tn.asarray(1.0).reshape(1), 2)]
     [(1,), (0,)]
     """
     found = as_array(ary)

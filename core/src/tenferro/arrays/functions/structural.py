@@ -44,7 +44,8 @@ def reshape(
 
     Raises ShapeMismatchError: if the number of elements differs.
 
-    >>> reshape(as_array(1.0), (1, -1)).shape
+    >>> import tenferro as tn
+    >>> tn.reshape(tn.asarray(1.0), (1, -1)).shape
     (1, 1)
     """
     if sizes and isinstance(sizes[-1], str):  # NumPy's function takes the order as the third
@@ -231,7 +232,8 @@ def concatenate(
 ) -> Array:
     """Join arrays along an existing axis; with ``axis=None``, flatten them first.
 
-    >>> concatenate([as_array(1.0), as_array(2)], axis=None).shape
+    >>> import tenferro as tn
+    >>> tn.concatenate([tn.asarray(1.0), tn.asarray(2)], axis=None).shape
     (2,)
     """
     parts = _of_one_dtype(tuple(arrays), "concatenate")

@@ -41,7 +41,8 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Array:
 
     arr: [*s, n, *t]   indices: int[*s, k, *t]   →   y: [*s, k, *t]
 
-    >>> take_along_axis(as_array(1.0).reshape(1), as_array(0).reshape(1), 0).shape
+    >>> import tenferro as tn
+    >>> tn.take_along_axis(tn.asarray(1.0).reshape(1), tn.asarray(0).reshape(1), 0).shape
     (1,)
     """
     found, places, axis = _aligned(arr, indices, axis, "take_along_axis")

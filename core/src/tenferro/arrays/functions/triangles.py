@@ -45,7 +45,8 @@ def eye(
 ) -> Array:
     """Return an N × M matrix with ones on the k-th diagonal and zeros elsewhere.
 
-    >>> eye(2)
+    >>> import tenferro as tn
+    >>> tn.eye(2)
     Array([[1., 0.],
            [0., 1.]])
     """

@@ -410,7 +410,8 @@ def asarray(
     Raises UnknownOperandError: if x is none of these.
     Raises ValueError: with ``copy=False``, where another dtype or device asks for a copy.
 
-    >>> asarray(1.5).dtype
+    >>> import tenferro as tn
+    >>> tn.asarray(1.5).dtype
     float64
     """
     if isinstance(x, (list, tuple)):

@@ -231,7 +231,8 @@ class NumpyFunctions(dict[str, Covered]):
 def numpy_functions() -> NumpyFunctions:
     """Return the covered NumPy functions by name: primitives, differentiability, keywords.
 
-    >>> numpy_functions()["matmul"].is_differentiable
+    >>> import tenferro as tn
+    >>> tn.numpy_functions()["matmul"].is_differentiable
     True
     """
     table = import_module("tenferro.arrays.numpy_protocols.numpy_table").TABLE

@@ -62,6 +62,7 @@ class PluginHost:
     in ``TENFERRO_DISABLE_PLUGINS`` and ``TENFERRO_LOAD_PLUGINS``; ``strict`` raises at the first
     broken plugin.
 
+    >>> from tenferro.backend import PluginHost
     >>> host = PluginHost(autoload=False)
     >>> [record.name for record in host.records()]
     ['std']

@@ -28,6 +28,7 @@ class Lowering(Frozen, kw_only=False):
     distribution. ``for_version`` is the version of the primitive that it was written for. The host
     fills in ``provider``.
 
+    >>> from tenferro.backend import Lowering
     >>> Lowering("acme::voigt", "tenferro_acme.numpy_rules:voigt").for_version
     1
     """
@@ -48,6 +49,7 @@ class Lowering(Frozen, kw_only=False):
 class Lowerings:
     """Collect lowerings inside a backend's own package; iterating yields the records.
 
+    >>> from tenferro.backend import Lowerings
     >>> from tenferro.primitives import Sin
     >>> lowerings = Lowerings()
     >>> @lowerings.register(Sin)

@@ -174,6 +174,7 @@ def svd_turns(
     Raises       ShapeMismatchError, DTypeMismatchError.
     Source       Kato (1966), Perturbation theory for linear operators, II §2, for M in place of A
 
+    >>> from tenferro.primitives import svd_turns
     >>> from tenferro.primitives import svd, variable
     >>> a = variable("a", (2, 2), "f64")
     >>> [x.aval for x in svd_turns(a, a, a, svd(a), 1e-12)]
@@ -197,6 +198,7 @@ def svd_quotient(y: H, a: H, factors: Sequence[H], epsilon: float, *, adjoint: b
     Raises       ShapeMismatchError, DTypeMismatchError.
     Source       Kato (1966), Perturbation theory for linear operators, II §2, for M in place of A
 
+    >>> from tenferro.primitives import svd_quotient
     >>> from tenferro.primitives import svd, variable
     >>> a = variable("a", (2, 2), "f64")
     >>> svd_quotient(a, a, svd(a), 1e-12).aval

@@ -70,10 +70,11 @@ def einsum(
     Raises       ShapeMismatchError: if a label has two sizes, or an operand has another rank than
                  its term; InvalidParameterError: for other faults of the subscripts or the path
 
-    >>> x = as_array(((1.0, 2.0), (3.0, 4.0)))
-    >>> einsum("ij,j->i", x, as_array((1.0, 10.0)))
+    >>> import tenferro as tn
+    >>> x = tn.asarray(((1.0, 2.0), (3.0, 4.0)))
+    >>> tn.einsum("ij,j->i", x, tn.asarray((1.0, 10.0)))
     Array([21., 43.])
-    >>> einsum("ii", x), einsum("ii->i", x)
+    >>> tn.einsum("ii", x), tn.einsum("ii->i", x)
     (Array(5.), Array([1., 4.]))
     """
     if order not in _ORDERS:
@@ -100,8 +101,9 @@ def einsum_path(*operands: Any, optimize: Any = True) -> tuple[list[Any], PathIn
 
     Nothing is computed. ``info.flops`` counts operations, ``info.largest_intermediate`` elements.
 
-    >>> x = as_array(((1.0, 2.0), (3.0, 4.0)))
-    >>> path, info = einsum_path("ij,jk,k->i", x, x, x[0])
+    >>> import tenferro as tn
+    >>> x = tn.asarray(((1.0, 2.0), (3.0, 4.0)))
+    >>> path, info = tn.einsum_path("ij,jk,k->i", x, x, x[0])
     >>> path, info.flops
     (['einsum_path', (1, 2), (0, 1)], 16)
     """

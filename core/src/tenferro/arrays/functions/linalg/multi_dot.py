@@ -40,8 +40,9 @@ def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Array:
              Chin, Communications of the ACM 21 (1978) 544, and Hu and Shing, Journal of
              Algorithms 2 (1981) 122, for long chains
 
-    >>> x = as_array(((1.0, 2.0), (3.0, 4.0)))
-    >>> multi_dot([x[0], x, x[1]])
+    >>> import tenferro as tn
+    >>> x = tn.asarray(((1.0, 2.0), (3.0, 4.0)))
+    >>> tn.linalg.multi_dot([x[0], x, x[1]])
     Array(61.)
     """
     given = [as_array(x) for x in arrays]

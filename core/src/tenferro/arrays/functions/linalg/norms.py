@@ -42,7 +42,8 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     Without an axis x is one vector or one matrix; without an order too it is a vector, whatever its
     shape.
 
-    >>> norm(as_array(3.0).reshape(1) - 4).shape
+    >>> import tenferro as tn
+    >>> tn.linalg.norm(tn.asarray(3.0).reshape(1) - 4).shape
     ()
     """
     found, ord = double_if_exact(x), parameter(ord, "norm")

@@ -27,7 +27,8 @@ def matrix_power(x: Any, n: int) -> Array:
     Definition   by repeated squaring, at most 2 log₂ n products, in the derivative too
     Raises       ShapeMismatchError: if the matrices are not square.
 
-    >>> matrix_power(eye(2) * 2, 3)
+    >>> import tenferro as tn
+    >>> tn.linalg.matrix_power(tn.eye(2) * 2, 3)
     Array([[8., 0.],
            [0., 8.]])
     """

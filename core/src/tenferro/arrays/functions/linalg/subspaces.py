@@ -28,7 +28,8 @@ def orth(A: Any, rcond: float | None = None) -> Array:
     Singular values up to rcond times the largest count as zero: max(m, n) times the spacing of
     numbers at 1 if it is None.
 
-    >>> orth([[2.0, 0.0], [0.0, 0.0]]).shape
+    >>> import tenferro as tn
+    >>> tn.linalg.orth([[2.0, 0.0], [0.0, 0.0]]).shape
     (2, 1)
     """
     a = _matrix(A, "orth")
@@ -42,7 +43,8 @@ def null_space(A: Any, rcond: float | None = None) -> Array:
 
     JVP          dN = -A⁺ dA N, orthonormal to every order, along directions that keep the rank
 
-    >>> null_space([[2.0, 0.0], [0.0, 0.0]]).shape
+    >>> import tenferro as tn
+    >>> tn.linalg.null_space([[2.0, 0.0], [0.0, 0.0]]).shape
     (2, 1)
     """
     a = _matrix(A, "null_space")

@@ -49,7 +49,8 @@ def key(seed: Any) -> Array:
 
     Raises NotAKeyError: if the seed is not an integer.
 
-    >>> key(7).aval
+    >>> import tenferro as tn
+    >>> tn.random.key(7).aval
     u32[2]
     """
     if isinstance(seed, Array) or is_operand(seed):
