@@ -76,7 +76,7 @@ def test_a_donated_input_that_is_a_result_is_one_of_its_own(donating, checks):
     np.testing.assert_array_equal(results[1], -np.ones(3))
 
 
-@pytest.mark.parametrize("bad", [(1,), (-1,), (True,), ("x",)])
+@pytest.mark.parametrize("bad", [(1,), (-1,), (True,), ("x",), 0, None])
 def test_donated_are_numbers_of_inputs(backend, program, bad):
     made = program(lambda x: x + x, np.ones(3))
     with pytest.raises(ValueError, match="numbers of the 1 inputs"):

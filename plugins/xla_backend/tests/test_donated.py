@@ -67,6 +67,13 @@ def test_a_donated_array_cannot_be_read_again(reader):
     assert caught.value.got == "a donated array"
 
 
+@pytest.mark.parametrize("bad", [(2,), (-1,), (True,), ("x",), 0, None])
+def test_donated_are_numbers_of_inputs(bad):
+    f = tn.jit(np.add, backend="xla", options={"donated": bad})
+    with pytest.raises(tn.InvalidOptionError, match="numbers of the 2 inputs"):
+        f(*arrays())
+
+
 @pytest.mark.parametrize("runs", [0, 1, 2, 3])
 def test_one_array_for_two_arguments_is_refused(runs):
     """JAX raises other errors where a program is new"""

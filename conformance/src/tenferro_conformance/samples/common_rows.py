@@ -120,7 +120,7 @@ def branch_cuts(inputs: list[complex], values: list[complex], slopes: list[compl
                     "derivatives too")  # fmt: skip
 
 
-def factorization_row(edge: str, a: Any, observe: str | None, **more: Any) -> Row:
+def factorization_row(edge: str, a: Any, observe: str | None = None, **more: Any) -> Row:
     """Make a row of a matrix, by default differentiated twice, in double precision."""
     known = {"dtypes": F64, "wrt": (0,), "order": 2, "size": 4, "condition": 4.0, **more}
     return Row(edge=edge, inputs=(a,), observe=observe, **known)

@@ -6,11 +6,12 @@ The values come in no order and the vectors in no phase; they are brought into o
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+from tenferro_conformance.samples.common_rows import factorization_row
 from tenferro_conformance.samples.table import (
     COMPLEX,
-    F64,
     FLOATS,
     Grid,
     Row,
@@ -35,13 +36,7 @@ COMPLEX_REPEATED = [[4 + 1j, 1, -1], [4, 4 + 1j, -2], [4, 2, 1j]]
 DEFICIENT = [[1, 2, 3], [0.5, 1, 1.5], [-1, 0.25, 2]]
 
 
-def _row(edge: str, a: Any, observe: str, **more: Any) -> Row:
-    """Make a row, by default differentiated twice, in double precision."""
-    known = {
-        "dtypes": F64, "wrt": (0,), "order": 2, "size": 4, "condition": 8.0,
-        "out": complex_dtype, **more,
-    }  # fmt: skip
-    return Row(edge=edge, inputs=(a,), observe=observe, **known)
+_row = partial(factorization_row, condition=8.0, out=complex_dtype)
 
 
 def _canonical(edge: str, a: Any, **more: Any) -> Row:

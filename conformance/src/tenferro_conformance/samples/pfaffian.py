@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenferro_conformance.samples.common_rows import factorization_row as _row
 from tenferro_conformance.samples.table import COMPLEX, F64, FLOATS, Grid, Row, Table, grid, table
 
 __all__ = ["TABLES"]
@@ -19,12 +20,6 @@ _COMPLEX = [[0, 1 + 1j, 2, 0.5j], [0, 0, 1, -1], [0, 1j, 0, 2], [0, 0, 0, 0]]
 #: u vᵀ - v uᵀ, of rank 2.
 _RANK_TWO = [[0, 1, 2, 1], [-1, 0, 1, 2], [-2, -1, 0, 3], [-1, -2, -3, 0]]
 _ZERO = Grid((4, 4), (0,) * 16)
-
-
-def _row(edge: str, a: Any, **more: Any) -> Row:
-    """Make a row, by default differentiated twice, in double precision."""
-    known = {"dtypes": F64, "wrt": (0,), "order": 2, "size": 4, "condition": 4.0, **more}
-    return Row(edge=edge, inputs=(a,), **known)
 
 
 def _slope(edge: str, a: Any, e: Any, **more: Any) -> Row:

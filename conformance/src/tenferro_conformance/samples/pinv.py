@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro_conformance.samples import svd
+from tenferro_conformance.samples.common_rows import factorization_row
 from tenferro_conformance.samples.table import (
     COMPLEX,
-    F64,
     FLOATS,
     Grid,
     Row,
@@ -27,9 +27,7 @@ _C128 = ("complex128",)
 
 
 def _row(edge: str, a: Any, rcond: float = 1e-5, **more: Any) -> Row:
-    """Make a row, by default differentiated twice, in double precision."""
-    known = {"dtypes": F64, "wrt": (0,), "order": 2, "size": 4, "condition": 4.0, **more}
-    return Row(edge=edge, inputs=(a,), params={"rcond": rcond}, **known)
+    return factorization_row(edge, a, params={"rcond": rcond}, **more)
 
 
 PINV = table(

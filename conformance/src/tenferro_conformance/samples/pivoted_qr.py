@@ -6,10 +6,12 @@ Read `qr.py` for what is looked at, and `rows.py` for what the fields of a row m
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from tenferro_conformance.samples import svd
-from tenferro_conformance.samples.table import COMPLEX, F64, FLOATS, Grid, Row, Table, grid, table
+from tenferro_conformance.samples.common_rows import factorization_row
+from tenferro_conformance.samples.table import COMPLEX, FLOATS, Grid, Row, Table, grid, table
 
 __all__ = ["TABLES"]
 
@@ -23,10 +25,7 @@ COMPLEX_SQUARE = [[0.5, 3 + 1j, 0.5j], [2 - 0.5j, -1, 0.25j], [-0.5, 0.5j, 1 + 0
 STACK = [[[1, 3], [2, -1], [-0.5, 0.5]], [[2, -0.5], [3, 1], [0, 0.25]]]
 
 
-def _row(edge: str, a: Any, observe: str, **more: Any) -> Row:
-    """Make a row, by default differentiated twice, in double precision."""
-    known = {"dtypes": F64, "wrt": (0,), "order": 2, "size": 4, "condition": 8.0, **more}
-    return Row(edge=edge, inputs=(a,), observe=observe, **known)
+_row = partial(factorization_row, condition=8.0)
 
 
 def _order(edge: str, a: Any, **more: Any) -> Row:

@@ -6,9 +6,11 @@ with values that follow it. Read `rows.py` for what the fields of a row mean.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from tenferro_conformance.samples import svd
+from tenferro_conformance.samples.common_rows import factorization_row
 from tenferro_conformance.samples.table import COMPLEX, F64, FLOATS, Grid, Row, Table, grid, table
 
 __all__ = ["TABLES"]
@@ -19,9 +21,7 @@ _COMPLEX_POSITIVE = [[3, 1j], [-1j, 2]]
 _EQUAL = [[2, 0], [0, 2]]
 
 
-def _row(edge: str, a: Any, **more: Any) -> Row:
-    known = {"dtypes": F64, "wrt": (0,), "order": 2, "size": 4, "condition": 8.0, **more}
-    return Row(edge=edge, inputs=(a,), **known)
+_row = partial(factorization_row, condition=8.0)
 
 
 def _solved(edge: str, p: Any, q: Any, dtype: str, **more: Any) -> Row:

@@ -6,12 +6,13 @@ Read `rows.py` for what the fields of a row mean.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from tenferro_conformance.samples import eig
+from tenferro_conformance.samples.common_rows import factorization_row
 from tenferro_conformance.samples.table import (
     COMPLEX,
-    F64,
     FLOATS,
     Grid,
     Row,
@@ -28,13 +29,7 @@ _C128 = ("complex128",)
 DEFECTIVE = [[3, 1], [-1, 1]]
 
 
-def _row(edge: str, a: Any, observe: str, **more: Any) -> Row:
-    """Make a row, by default differentiated twice, in double precision."""
-    known = {
-        "dtypes": F64, "wrt": (0,), "order": 2, "size": 4, "condition": 16.0, "out": complex_dtype,
-        **more,
-    }  # fmt: skip
-    return Row(edge=edge, inputs=(a,), observe=observe, **known)
+_row = partial(factorization_row, condition=16.0, out=complex_dtype)
 
 
 def _departure(edge: str, a: Any, **more: Any) -> Row:

@@ -8,12 +8,12 @@ first program. Read next: ``select.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tenferro.backend._errors import UnknownOptionError
+from tenferro.backend._errors import InvalidOptionError, UnknownOptionError
 from tenferro.backend._plugin_passes import after_passes, chosen_among
 from tenferro.computegraph import MaterializedGraph, compile_program
 
@@ -50,6 +50,17 @@ def compiled(
         return backend.compile(program, avals)
     check_options(options, backend)
     return backend.compile(program, avals, _of_backend(options))
+
+
+def donated_inputs(backend: str, numbers: Any, count: int) -> tuple[int, ...]:
+    """Return the value of the option ``donated`` for a program of ``count`` inputs.
+
+    Raises InvalidOptionError: for anything but numbers of inputs.
+    """
+    found = tuple(numbers) if isinstance(numbers, Iterable) else (None,)
+    if not all([type(i) is int and 0 <= i < count for i in found]):
+        raise InvalidOptionError.of(backend, DONATED, numbers, f"numbers of the {count} inputs")
+    return found
 
 
 def rewritten(

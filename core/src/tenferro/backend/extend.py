@@ -11,6 +11,9 @@ machinery has its public name here.
 * ``KeptProgram.of(program)``: a program as bytes, whose ``read()`` gives it back, for
   ``Executable.kept``.
 * ``rewritten(graph, backend)``: a graph after the passes of a backend, and a report of them.
+* ``equation_notes(program, position, executed)``, ``lowering_note(backend, operation, avals)``,
+  ``loop_hint(operation)``: notes on an error, so that all backends say the same.
+* ``donated_inputs(backend, numbers, count)``: the option ``donated``, checked.
 * ``note_ignored_sharding()``: the one warning of constraints in a program for one device.
 * ``register_pointwise(lowerings, table)``, ``cast(xp, x, dtype)``: for NumPy-shaped libraries.
 * ``Axes``, ``aligned``, ``blas_ready(xp, x)``: how the operands of a product become matrices.
@@ -36,7 +39,8 @@ from tenferro._runtime import (
     renew_in_children,
 )
 from tenferro.backend._kept_program import KeptProgram
-from tenferro.backend._options import rewritten
+from tenferro.backend._notes import equation_notes, loop_hint, lowering_note
+from tenferro.backend._options import donated_inputs, rewritten
 from tenferro.backend._snapshots import snapshot
 from tenferro.primitives._source import source_text
 
@@ -89,9 +93,13 @@ __all__ = [
     "beta_part",
     "blas_ready",
     "cast",
+    "donated_inputs",
+    "equation_notes",
     "gamma_density",
     "gamma_part",
     "gauss",
+    "loop_hint",
+    "lowering_note",
     "note_ignored_sharding",
     "register_pointwise",
     "renew_in_children",

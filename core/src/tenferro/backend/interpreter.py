@@ -10,11 +10,11 @@ from time import perf_counter
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
+from tenferro.backend._notes import equation_notes, loop_hint, lowering_note
 from tenferro.backend.base import Backend, Executable
-from tenferro.backend.lowering import Implementation, check_result_count, key_of
+from tenferro.backend.lowering import Implementation, check_result_count
 from tenferro.backend.timings import Timings, timing_of
 from tenferro.computegraph import CompiledProgram, Operation, check_operand_count
-from tenferro.primitives._source import source_text
 
 
 class _Step(NamedTuple):
@@ -84,16 +84,10 @@ class Interpreter(Executable):
 
     def _annotate(self, error: Exception, position: int) -> None:
         """Say which equation failed, who wrote its lowering, and which line recorded it."""
-        operation, inputs, _, _, _, source = self.program.instructions[position]
-        operands = "  ".join(f"%{i}: {self.program.avals[i]}" for i in inputs)
-        error.add_note(f"  equation   {self.program.equation(position)}    {operands}".rstrip())
-        provider = self._provider(operation, inputs) or self.backend.provider or "unknown"
-        error.add_note(f"  lowering   {key_of(operation)} on {self.backend.name}, by {provider}")
-        line = source_text(source)
-        if line is not None:
-            error.add_note(f"  from       {line}")
-        if hasattr(operation, "bodies"):  # a loop or branch, whose body has lines of its own
-            error.add_note("  hint       `with tn.debug.unrolled():` shows the line and the step")
+        operation, inputs = self.program.nodes[position][:2]
+        executed = lowering_note(self.backend, operation, self._avals(inputs))
+        for note in equation_notes(self.program, position, executed) + loop_hint(operation):
+            error.add_note(note)
 
     def explain(self) -> str:
         """Return the program as text, each line with the provider of its lowering."""

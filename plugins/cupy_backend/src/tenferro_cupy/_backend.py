@@ -14,6 +14,7 @@ from typing import Any
 
 from tenferro.backend import InvalidOptionError
 from tenferro.backend.base import Backend, Executable
+from tenferro.backend.extend import donated_inputs
 from tenferro.backend.records import BackendConfig
 from tenferro.computegraph import CompiledProgram, Fragment, OperandError, compile_program
 from tenferro.primitives import Aval, DType
@@ -159,7 +160,7 @@ class CupyBackend(Backend):
         self.check_dtypes(program.avals)
         given = {**self.config.options, **(options or {})}
         cuda_graph, cutensor = [_switch(given, name) for name in ("cuda_graph", "cutensor")]
-        donated = _donated(given.get("donated", ()), len(program.inputs))
+        donated = donated_inputs("cupy", given.get("donated", ()), len(program.inputs))
         with self.on_device():
             plan = self._plan(program)
             if cuda_graph:
@@ -212,17 +213,6 @@ def _switch(options: Mapping[str, object], name: str) -> bool:
     if not isinstance(value, bool):
         raise InvalidOptionError.of("cupy", name, value, "True or False")
     return value
-
-
-def _donated(numbers: Any, count: int) -> tuple[int, ...]:
-    """Return the inputs that may be written to.
-
-    Raises InvalidOptionError: for anything but numbers of inputs.
-    """
-    found = tuple(numbers)
-    if not all(type(i) is int and 0 <= i < count for i in found):
-        raise InvalidOptionError.of("cupy", "donated", numbers, f"numbers of the {count} inputs")
-    return found
 
 
 def _owner(array: Any) -> Any:

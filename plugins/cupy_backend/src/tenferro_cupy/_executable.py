@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from tenferro.backend.base import Executable
-from tenferro.backend.extend import source_text
+from tenferro.backend.extend import equation_notes, loop_hint, lowering_note
 from tenferro.backend.lowering import check_result_count
 from tenferro.backend.timings import Timings, timing_of
 from tenferro.computegraph import check_operand_count
@@ -87,23 +87,15 @@ class PlanRunner:
 
     def _annotate(self, error: Exception, step: Step) -> None:
         """Say which equations failed, who wrote the lowering, and which line recorded it."""
-        program = self.plan.program
-        row = program.instructions[step.positions[-1]]
-        operands = "  ".join(f"%{i}: {program.avals[i]}" for i in row.inputs)
-        error.add_note(
-            f"  equation   {program.equation(step.positions[-1])}    {operands}".rstrip()
-        )
-        if isinstance(step.operation, (Region, Chain)):
-            error.add_note(f"  kernel     of {len(step.positions)} equations, by tenferro-cupy")
+        program, operation = self.plan.program, step.operation
+        if isinstance(operation, (Region, Chain)):
+            executed = f"  kernel     of {len(step.positions)} equations, by tenferro-cupy"
         else:
-            provider = self._provider(step) or self.backend.provider or "unknown"
-            key = getattr(step.operation, "key", repr(step.operation))
-            error.add_note(f"  lowering   {key} on {self.backend.name}, by {provider}")
-        line = source_text(row.source)
-        if line is not None:
-            error.add_note(f"  from       {line}")
-        if hasattr(step.operation, "bodies"):
-            error.add_note("  hint       `with tn.debug.unrolled():` shows the line and the step")
+            avals = [program.avals[i] for i in step.operands]
+            executed = lowering_note(self.backend, operation, avals)
+        notes = equation_notes(program, step.positions[-1], executed)
+        for note in notes + loop_hint(operation):
+            error.add_note(note)
 
 
 class DonatingRunner(PlanRunner):

@@ -16,8 +16,14 @@ import numpy as np
 
 from tenferro.backend import InvalidOptionError
 from tenferro.backend.base import Backend
-from tenferro.backend.extend import renew_in_children, snapshot, source_text
-from tenferro.backend.lowering import key_of
+from tenferro.backend.extend import (
+    donated_inputs,
+    equation_notes,
+    loop_hint,
+    lowering_note,
+    renew_in_children,
+    snapshot,
+)
 from tenferro.backend.records import BackendConfig
 from tenferro.computegraph import CompiledProgram, OperandError
 from tenferro.primitives import Aval, DType
@@ -97,17 +103,6 @@ def _tiling(elements: object, threads: object) -> Tiling | None:
     if elements is None:
         return Tiling(largest_tile(), count, tiles_of_lines=tiles_of_lines())
     return Tiling(int(str(elements)), count)
-
-
-def _donated(numbers: Any, count: int) -> tuple[int, ...]:
-    """Return the inputs that may be written to.
-
-    Raises InvalidOptionError: for anything but numbers of inputs.
-    """
-    found = tuple(numbers)
-    if not all(type(i) is int and 0 <= i < count for i in found):
-        raise InvalidOptionError.of("numpy", "donated", numbers, f"numbers of the {count} inputs")
-    return found
 
 
 def _switched_off(names: Any) -> frozenset[str]:
@@ -240,7 +235,7 @@ class NumpyBackend(Backend):
             tiling = tiling._replace(poisoned=True)
         self.check_dtypes(program.avals)
         closed = self.lowerings.close(program)
-        donated = _donated(chosen.get("donated", ()), len(program.inputs))
+        donated = donated_inputs("numpy", chosen.get("donated", ()), len(program.inputs))
         without = _switched_off(chosen.get("without", ())) | (_WITHOUT_IN_DEBUG if debug else set())
         how = PlanOptions(None if debug else tiling, donated, without)
         draft = self._draft(closed, how)
@@ -279,17 +274,6 @@ class NumpyBackend(Backend):
         """Return notes for an error in one instruction: its equation, lowering and the user's
         line.
         """
-        operation, inputs, _, _, _, source = program.instructions[position]
-        avals = tuple(program.avals[i] for i in inputs)
-        operands = "  ".join(f"%{i}: {aval}" for i, aval in zip(inputs, avals, strict=True))
-        provider = self.lowerings.provider_of(operation, avals) or self.provider or "unknown"
-        notes = [
-            f"  equation   {program.equation(position)}    {operands}".rstrip(),
-            f"  lowering   {key_of(operation)} on {self.name}, by {provider}",
-        ]
-        line = source_text(source)
-        if line is not None:
-            notes.append(f"  from       {line}")
-        if hasattr(operation, "bodies"):  # a loop or branch, whose body has lines of its own
-            notes.append("  hint       `with tn.debug.unrolled():` shows the line and the step")
-        return notes
+        operation, inputs = program.nodes[position][:2]
+        executed = lowering_note(self, operation, [program.avals[i] for i in inputs])
+        return equation_notes(program, position, executed) + loop_hint(operation)

@@ -182,9 +182,10 @@ class XlaBackend(Backend):
         Raises XlaError: if XLA refuses the program.
         """
         check_process()
-        checked = checked_options(self.config, options, self.device.platform)
+        inputs, platform = len(program.inputs), self.device.platform
+        checked = checked_options(self.config, options, platform, inputs)
         closed = with_broadcasts_in_loops(self.lowerings.close(program))
-        check_offload([row.operation for row in program.instructions], self.device.platform)
+        check_offload([row.operation for row in program.instructions], platform)
         layout = _layout_in(options or {})
         if layout is not None:
             return ShardedExecutable(self, closed, checked, layout)

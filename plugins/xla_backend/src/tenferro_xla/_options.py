@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from tenferro.backend import InvalidOptionError, UnsupportedError
+from tenferro.backend.extend import donated_inputs
 from tenferro.backend.records import BackendConfig
 from tenferro_xla._errors import CompilerOptionWarning
 
@@ -36,9 +37,9 @@ class CompileOptions(NamedTuple):
 
 
 def checked_options(
-    config: BackendConfig, options: Mapping[str, object] | None, platform: str
+    config: BackendConfig, options: Mapping[str, object] | None, platform: str, inputs: int
 ) -> CompileOptions:
-    """Merge the options of a configuration and of one call.
+    """Merge the options of a configuration and of one call, for a program of so many inputs.
 
     Raises InvalidOptionError: if a value is of the wrong kind.
     Raises UnsupportedError: for checks of a program that runs on a mesh.
@@ -59,9 +60,9 @@ def checked_options(
     checks = merged.get("check_errors", False)
     if not isinstance(checks, bool):
         raise InvalidOptionError.of("xla", "check_errors", checks, "True or False")
-    donated: Any = merged.get("donated") or ()
+    donated = donated_inputs("xla", merged.get("donated", ()), inputs)
     compiler = {**_implied(config, platform), **own}
-    return CompileOptions(size, compiler, checks, tuple(donated), cache)
+    return CompileOptions(size, compiler, checks, donated, cache)
 
 
 def _count(options: Mapping[str, object], name: str, needed: str) -> int | None:

@@ -90,8 +90,8 @@ class CompilePolicy(NamedTuple):
     """Programs longer than ``limit`` are cut into segments of ``size``; 0 never cuts.
 
     ``stated`` are the compiler options that the user gave; the others are our own advice. The
-    memory of inputs that are ``donated`` may serve results, if the program is one segment. Blocks
-    of rows, in the bodies of loops as well, are for a ``cache`` of so many bytes; 0 makes none.
+    memory of inputs that are ``donated`` may serve results, if the program is one segment. Row
+    blocks, in the bodies of loops as well, are for a ``cache`` of so many bytes; 0 makes none.
     """
 
     limit: int

@@ -14,7 +14,7 @@ from jax.numpy import stack
 
 from tenferro.backend import LoweringError
 from tenferro.backend.base import Backend
-from tenferro.backend.extend import source_text
+from tenferro.backend.extend import equation_notes, lowering_note
 from tenferro.backend.lowering import check_result_count, key_of
 from tenferro.computegraph import CompiledProgram, Instruction
 from tenferro.primitives import Aval
@@ -65,7 +65,7 @@ class SegmentFunction:
             try:
                 self._step(instruction, slots, position in self._one_by_one)
             except Exception as error:
-                self._annotate(error, instruction, self.program.equation(position))
+                self._annotate(error, position)
                 raise
 
     def _failed(self, slots: dict[int, Any]) -> Any:
@@ -134,12 +134,9 @@ class SegmentFunction:
                 provider=self.backend.provider,
             )
 
-    def _annotate(self, error: Exception, instruction: Instruction, equation: str) -> None:
+    def _annotate(self, error: Exception, position: int) -> None:
         """Say which equation failed, whose lowering it was, and which line recorded it."""
-        operands = "  ".join(f"%{i}: {self.program.avals[i]}" for i in instruction.inputs)
-        key, provider = key_of(instruction.operation), self._provider(instruction)
-        error.add_note(f"  equation   {equation}    {operands}".rstrip())
-        error.add_note(f"  lowering   {key} on {self.backend.name}, by {provider}")
-        line = source_text(instruction.source)
-        if line is not None:
-            error.add_note(f"  from       {line}")
+        instruction = self.program.instructions[position]
+        executed = lowering_note(self.backend, instruction.operation, self._avals(instruction))
+        for note in equation_notes(self.program, position, executed):
+            error.add_note(note)
