@@ -43,3 +43,21 @@ def test_a_call_with_all_operands_in_order_is_the_bound_function_itself():
 def test_a_call_with_operands_in_another_order_is_not():
     assert Expression("{p0}({1}, {0})", (np.subtract,)).function()(1.0, 3.0) == 2.0
     assert Expression("{p0}({0}, {0})", (np.subtract,)).function()(1.0) == 0.0
+
+
+def difference(op, x, y):
+    return op * (x - y)
+
+
+@pytest.mark.parametrize(
+    "template, given, result",
+    [
+        ("{p0}({p1}, {0}, {1})", (1.0, 3.0), -4.0),
+        ("{p0}({p1}, {1}, {0})", (1.0, 3.0), 4.0),
+        ("{p0}({p1}, {0}, {0})", (1.0,), 0.0),
+    ],
+)
+def test_a_contract_lowering_gets_its_operation_and_the_operands_in_the_order_of_the_template(
+    template, given, result
+):
+    assert Expression(template, (difference, 2)).function()(*given) == result

@@ -8,7 +8,6 @@ expression, so that both do the same. Read next: `lowerings/arithmetic.py`, then
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Any
@@ -109,11 +108,11 @@ class Expression(NamedTuple):
             return there
         if self.template in _PLAIN_CALLS:
             return self.bound[0]  # type: ignore[no-any-return]
-        if re.fullmatch(_CALL_WITH_OPERATION, self.template):
-            return partial(self.bound[0], self.bound[1])
         count = self.operand_count
         if self.template == _plain_call(count):
             return self.bound[0]  # type: ignore[no-any-return]
+        if self.template == _call_with_operation(count):
+            return partial(self.bound[0], self.bound[1])
         return _factory(self.template, count, len(self.bound))(*self.bound)  # type: ignore[no-any-return]
 
     def writer(self) -> Function:
@@ -138,7 +137,6 @@ _SLOW_IN_PLACE = frozenset((np.sign,))
 IDENTITY = Expression("{0}", shares=True)
 
 _PLAIN_CALLS = frozenset(("{p0}({0})", "{p0}({0}, {1})", "{p0}({0}, {1}, {2})"))
-_CALL_WITH_OPERATION = r"\{p0\}\(\{p1\}((, \{\d+\})*)\)"  # `re` compiles it at its first use
 _OPERATORS: dict[str, Function] = {
     "{0} + {1}": operator.add,
     "{0} - {1}": operator.sub,
@@ -162,6 +160,12 @@ _OPERATORS: dict[str, Function] = {
 def _plain_call(count: int) -> str:
     """Return the template that calls a bound function with the operands in their order."""
     return "{p0}(" + ", ".join([f"{{{i}}}" for i in range(count)]) + ")"
+
+
+@lru_cache(maxsize=64)
+def _call_with_operation(count: int) -> str:
+    """Return the template of `called`, which passes the operation before the operands."""
+    return "{p0}({p1}" + "".join([f", {{{i}}}" for i in range(count)]) + ")"
 
 
 @lru_cache(maxsize=1024)
@@ -188,8 +192,8 @@ def called(
     """Make the call of a contract lowering, `function(op, *operands)`; a promised one loads now."""
     if isinstance(function, Promised):
         function = function.function()
-    operands = "".join(f", {{{i}}}" for i in range(count))
-    return Expression(f"{{p0}}({{p1}}{operands})", (function, op), shares=shares, foreign=foreign)
+    template = _call_with_operation(count)
+    return Expression(template, (function, op), shares=shares, foreign=foreign)
 
 
 @lru_cache(maxsize=512)
