@@ -11,21 +11,14 @@ from typing import Any
 from tenferro.backend.array_api_like._common import cast
 from tenferro.backend.lowering import Lowerings
 from tenferro.backend.numpy_like._common import Axes
-from tenferro.primitives.contraction import DotGeneral
+from tenferro.backend.numpy_like.contraction import register_contraction
 
 __all__ = ["contract", "register"]
 
 
 def register(lowerings: Lowerings, xp: Any) -> None:
     """Register the contraction family."""
-
-    @lowerings.register(DotGeneral)
-    def dot_general(op: DotGeneral, lhs: Any, rhs: Any) -> Any:
-        if op.preferred is not None:
-            lhs, rhs = cast(xp, lhs, op.preferred), cast(xp, rhs, op.preferred)
-        left = Axes.of(lhs.ndim, op.lhs_batch, op.lhs_contract)
-        right = Axes.of(rhs.ndim, op.rhs_batch, op.rhs_contract)
-        return contract(xp, lhs, rhs, left, right)
+    register_contraction(lowerings, xp, cast, contract)
 
 
 def contract(xp: Any, lhs: Any, rhs: Any, left: Axes, right: Axes) -> Any:

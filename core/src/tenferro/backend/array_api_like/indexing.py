@@ -13,6 +13,7 @@ from math import prod
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
+from tenferro.backend.numpy_like.indexing import interleaved
 from tenferro.primitives.indexing import DynamicSlice, DynamicUpdateSlice, Gather, ScatterAdd
 
 __all__ = ["register", "register_scatter_add"]
@@ -92,16 +93,8 @@ def _gather(xp: Any, op: Gather, x: Any, indices: Any) -> Any:
         mask = xp.reshape(inside, batch + (1,) * len(sizes))
         windows = xp.where(mask, windows, xp.zeros_like(windows))
     kept = tuple(n for axis, n in enumerate(sizes) if axis not in op.collapsed_slice_dims)
-    return xp.permute_dims(
-        xp.reshape(windows, batch + kept), _interleaved(len(batch), op.offset_dims)
-    )
-
-
-def _interleaved(batch_count: int, offset_dims: Shape) -> Shape:
-    """Return the permutation that puts window axes, which follow batch axes, at `offset_dims`."""
-    rank = batch_count + len(offset_dims)
-    batch_axes, window_axes = iter(range(batch_count)), iter(range(batch_count, rank))
-    return tuple(next(window_axes if d in offset_dims else batch_axes) for d in range(rank))
+    windows = xp.reshape(windows, batch + kept)
+    return xp.permute_dims(windows, interleaved(len(batch), op.offset_dims))
 
 
 def _as_windows(xp: Any, op: ScatterAdd, ndim: int, updates: Any) -> tuple[Any, Shape, Shape]:

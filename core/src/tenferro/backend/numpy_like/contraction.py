@@ -7,6 +7,7 @@ Read next: `indexing.py`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -14,11 +15,22 @@ from tenferro.backend.lowering import Lowerings
 from tenferro.backend.numpy_like._common import Axes, aligned, blas_ready, cast
 from tenferro.primitives.contraction import DotGeneral
 
-__all__ = ["contract", "register"]
+__all__ = ["contract", "register", "register_contraction"]
+
+
+Cast = Callable[[Any, Any, Any], Any]
+Contract = Callable[[Any, Any, Any, Axes, Axes], Any]
 
 
 def register(lowerings: Lowerings, xp: Any) -> None:
     """Register the contraction family."""
+    register_contraction(lowerings, xp, cast, contract)
+
+
+def register_contraction(lowerings: Lowerings, xp: Any, cast: Cast, contract: Contract) -> None:
+    """Register `dot_general`, given `cast(xp, x, dtype)` and a function with the parameters of
+    `contract`.
+    """
 
     @lowerings.register(DotGeneral)
     def dot_general(op: DotGeneral, lhs: Any, rhs: Any) -> Any:

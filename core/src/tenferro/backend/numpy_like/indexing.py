@@ -85,7 +85,7 @@ def gather(xp: Any, op: Gather, x: Any, indices: Any) -> Any:
         windows = xp.where(mask, windows, xp.zeros_like(windows))
     kept = tuple(n for axis, n in enumerate(sizes) if axis not in op.collapsed_slice_dims)
     windows = xp.reshape(windows, batch + kept)
-    return xp.transpose(windows, _interleaved(len(batch), op.offset_dims))
+    return xp.transpose(windows, interleaved(len(batch), op.offset_dims))
 
 
 def _read_windows(
@@ -118,10 +118,10 @@ def _read_windows(
     return xp.transpose(read, (*range(len(batch)), *back))
 
 
-def _interleaved(batch_count: int, offset_dims: tuple[int, ...]) -> tuple[int, ...]:
+def interleaved(batch_count: int, offset_dims: tuple[int, ...]) -> tuple[int, ...]:
     """Return the permutation that puts window axes, which follow batch axes, at `offset_dims`."""
-    batch_axes, window_axes = iter(range(batch_count)), iter(range(batch_count, 1 << 30))
     rank = batch_count + len(offset_dims)
+    batch_axes, window_axes = iter(range(batch_count)), iter(range(batch_count, rank))
     return tuple(next(window_axes if d in offset_dims else batch_axes) for d in range(rank))
 
 

@@ -87,15 +87,9 @@ def _product(rw: Rewriter, op: Mul, operands: _Operands) -> int | None:
     return None
 
 
-@WINDOWS.of(Div, reads=[Pad])
-def _quotient(rw: Rewriter, op: Div, operands: _Operands) -> int | None:
-    """pad(u)/y = pad(u/window of y), where u carries a derivative."""
-    return _in_window(rw, op, operands[0], operands) if _is_padded_flow(rw, operands[0]) else None
-
-
-@WINDOWS.of(Neg, reads=[Pad])
-def _negative(rw: Rewriter, op: Neg, operands: _Operands) -> int | None:
-    """-pad(u) = pad(-u), where u carries a derivative."""
+@WINDOWS.of(Div, Neg, reads=[Pad])
+def _quotient_or_negative(rw: Rewriter, op: Div | Neg, operands: _Operands) -> int | None:
+    """pad(u)/y = pad(u/window of y) and -pad(u) = pad(-u), where u carries a derivative."""
     return _in_window(rw, op, operands[0], operands) if _is_padded_flow(rw, operands[0]) else None
 
 

@@ -15,8 +15,7 @@ from typing import Any
 from tenferro.backend import UnsupportedError
 from tenferro.backend.extend import Axes, aligned, cast
 from tenferro.backend.lowering import Lowerings
-from tenferro.backend.numpy_like.contraction import contract
-from tenferro.primitives import DotGeneral
+from tenferro.backend.numpy_like.contraction import contract, register_contraction
 
 __all__ = ["CUTENSOR", "cutensor_module", "register"]
 
@@ -45,17 +44,15 @@ def cutensor_module() -> Any:
 
 def register(lowerings: Lowerings, cupy: Any) -> None:
     """Register the contraction family."""
+    register_contraction(lowerings, cupy, cast, _contract)
 
-    @lowerings.register(DotGeneral)
-    def dot_general(op: DotGeneral, lhs: Any, rhs: Any) -> Any:
-        if op.preferred is not None:
-            lhs, rhs = cast(cupy, lhs, op.preferred), cast(cupy, rhs, op.preferred)
-        left = Axes.of(lhs.ndim, op.lhs_batch, op.lhs_contract)
-        right = Axes.of(rhs.ndim, op.rhs_batch, op.rhs_contract)
-        cutensor = CUTENSOR.get()
-        if cutensor is not None and _saves_a_copy(lhs, rhs, left, right):
-            return _contracted(cupy, cutensor, lhs, rhs, left, right)
-        return contract(cupy, lhs, rhs, left, right)
+
+def _contract(cupy: Any, lhs: Any, rhs: Any, left: Axes, right: Axes) -> Any:
+    """Contract by cuTENSOR where the backend has it and it saves a copy, else by cuBLAS."""
+    cutensor = CUTENSOR.get()
+    if cutensor is not None and _saves_a_copy(lhs, rhs, left, right):
+        return _contracted(cupy, cutensor, lhs, rhs, left, right)
+    return contract(cupy, lhs, rhs, left, right)
 
 
 def _saves_a_copy(lhs: Any, rhs: Any, left: Axes, right: Axes) -> bool:
