@@ -13,6 +13,7 @@ from tenferro.arrays.handle.array import Array
 from tenferro.primitives._boundary import publish as _publish
 from tenferro.stats._log_tails import log_of
 from tenferro.stats._standard import log_of_one_and_square, standard
+from tenferro.stats._symmetric import symmetric_tails
 
 __all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
 
@@ -34,30 +35,6 @@ def pdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return given.density(1 / (pi * (1 + given.z * given.z)))
 
 
-def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Compute the probability of at most x."""
-    given = standard("cauchy.cdf", x, loc, scale)
-    return _lower(given.z)
-
-
-def logcdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Compute the logarithm of ``cdf``, also where that underflows."""
-    given = standard("cauchy.logcdf", x, loc, scale)
-    return _log_lower(given.z)
-
-
-def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Compute the probability of more than x, with all digits where it is small."""
-    given = standard("cauchy.sf", x, loc, scale)
-    return _lower(-given.z)
-
-
-def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    """Compute the logarithm of ``sf``, also where that underflows."""
-    given = standard("cauchy.logsf", x, loc, scale)
-    return _log_lower(-given.z)
-
-
 def _lower(z: Array) -> Array:
     """Compute the probability of at most z, with all digits where it is small."""
     found: Array = arctan2(1.0, -z) * (1 / pi)
@@ -68,6 +45,8 @@ def _log_lower(z: Array) -> Array:
     tail = _lower(z)
     return log_of(tail, _lower(-z), less(tail, 0))
 
+
+cdf, logcdf, logsf, sf = symmetric_tails("cauchy", _lower, _log_lower)
 
 _publish_kinds(globals(), __all__)
 _publish(globals(), __all__)
