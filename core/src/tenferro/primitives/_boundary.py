@@ -75,6 +75,8 @@ _CALLS = {
 """Transforms that other libraries call another way, and how ours are called."""
 
 _SIGNATURE = r"[\w.<>]+\(\) (?=missing |takes |got )"
+_UNEXPECTED = r"unexpected keyword argument '(\w+)'(?:\. Did you mean '(\w+)'\?)?$"
+"""From 3.13 on Python says which keyword is nearest."""
 
 
 def at_user_line(error: _E) -> _E:
@@ -316,9 +318,11 @@ def _typed(error: Exception, name: str | None, call: bool = False) -> Any:
             text = f"{name}: {text[signature.end() :]}"
         if call and name in _CALLS and "positional argument" in text:
             text += f"\n  hint       write `{_CALLS[name]}`"
-    unexpected = re.search(r"unexpected keyword argument '(\w+)'$", text)
-    if unexpected is not None and unexpected[1] in _KEYWORDS:
-        text += f"\n  hint       did you mean `{_KEYWORDS[unexpected[1]]}`?"
+    unexpected = re.search(_UNEXPECTED, text)
+    if unexpected is not None:
+        text = text[: unexpected.end(1) + 1]
+        meant = _KEYWORDS.get(unexpected[1], unexpected[2])
+        text += f"\n  hint       did you mean `{meant}`?" if meant else ""
     prefix = re.match(_PREFIX, text)
     return kind(text, function=prefix[1] if prefix is not None else name or "")
 

@@ -126,6 +126,7 @@ def assert_(x):
         (lambda x: x if 0 < x < 3 else -x, "`(a < x) & (x < b)`"),
         (lambda x: x if x in (1, 2) else -x, "`np.isin(x, values)`"),
         (lambda x: not x > 0, "`np.logical_not(x)`"),
+        (lambda x: not x, "`np.logical_not(x)`"),
         (lambda x: max(x, 0.0), "`np.maximum(a, b)`"),
         (lambda x: optimize.brentq(lambda t: t - x, 0, 9), "`tenferro.custom_root("),
         (while_, "`tenferro.while_loop(condition, step, start)` instead of `while`"),
@@ -223,7 +224,7 @@ class Drops:
     """`list` asks for a length, ignores that this fails, and goes on."""
 
     def __init__(self, x):
-        type(self).__length_hint__ = functools.partial(float, x)
+        type(self).__length_hint__ = staticmethod(functools.partial(float, x))
 
     def __iter__(self):
         return self

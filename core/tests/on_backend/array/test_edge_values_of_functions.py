@@ -14,6 +14,7 @@ from scipy import special
 import tenferro as tn
 from tenferro.backend import select_backend
 
+pytestmark = pytest.mark.filterwarnings("ignore:numpy.fix is deprecated:DeprecationWarning")
 XLA = select_backend().name == "xla"
 INF, NAN = np.inf, np.nan
 UNARY = """

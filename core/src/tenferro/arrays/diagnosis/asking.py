@@ -44,8 +44,22 @@ def asker(start: int = 1) -> Asker:
         return Asker()
     written, statement = _written(frame)
     function = _of_frame(outermost) if outermost is not None else _called(written, frame)
-    names = import_module("dis").opname
-    return Asker(function, written, names[frame.f_code.co_code[frame.f_lasti]], statement)
+    return Asker(function, written, _operation(frame), statement)
+
+
+def _operation(frame: FrameType) -> str:
+    """Return the name of the instruction of a frame; that of `not` where `not` follows.
+
+    From Python 3.13 on the instruction before ``UNARY_NOT`` asks for the bool.
+    """
+    names = import_module("opcode").opname
+    code = frame.f_code.co_code
+    ahead = (names[op] for op in islice(code, frame.f_lasti, None, 2))
+    asking = str(next(ahead))
+    if asking not in ("TO_BOOL", "COMPARE_OP"):
+        return asking
+    after = next((name for name in ahead if name != "CACHE"), "")
+    return after if after == "UNARY_NOT" else asking
 
 
 def asker_in(library: str, start: int = 1) -> str:

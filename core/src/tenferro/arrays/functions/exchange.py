@@ -47,7 +47,7 @@ def to_dlpack(x: Array, **keywords: Any) -> Any:
         operand = x.__array__() if not hasattr(operand, "devices") else operand
     try:
         return operand.__dlpack__(**{k: v for k, v in keywords.items() if v is not None})
-    except RuntimeError as error:  # such as a stream of a device where there is none
+    except (RuntimeError, ValueError) as error:  # a stream of a device where there is none
         raise at_user_line(BufferError(f"__dlpack__: {error}")) from None
 
 

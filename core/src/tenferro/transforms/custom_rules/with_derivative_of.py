@@ -28,7 +28,7 @@ class WithDerivativeOf(Mixed):
         """Return the aval of both."""
         return same_aval(self, value, other)
 
-    def jvp_value(self, dvalue: Handle, *_: Handle) -> None:
+    def jvp_value(self, *_: Handle) -> None:
         """Return None: the derivative of the value itself is not used."""
 
     def jvp_other(self, dother: Handle, *_: Handle) -> Handle:
