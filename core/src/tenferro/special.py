@@ -2,9 +2,9 @@
 
 ``scipy.special.gammaln(x)`` of an Array comes here by itself, as every ufunc does. What is a plain
 function in SciPy (``logsumexp``, ``softmax``, ``log_softmax``, ``polygamma``, ``multigammaln``,
-``zeta``) knows no protocol and is called here. Orders (``polygamma``, ``iv``, ``kv``, ``yv``,
+``zeta``) knows no protocol and is called here. Orders (``polygamma``, ``iv``, ``yv``,
 ``multigammaln``) are integers that are known when the program is written; that of ``jv`` is any
-number from 0.
+number from 0, and that of ``kv`` any number.
 
 >>> import tenferro as tn
 >>> round(float(tn.grad(tn.special.gammaln)(2.0)), 12)  # 1 - γ

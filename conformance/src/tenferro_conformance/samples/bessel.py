@@ -26,7 +26,7 @@ _any = partial(grid, -3, 3)
 _positive = partial(grid, 0.25, 5)
 
 
-def _order(n: int, edge: str, *numbers: float, **more: Any) -> Row:
+def _order(n: float, edge: str, *numbers: float, **more: Any) -> Row:
     return Row(edge=edge, inputs=(list(numbers),), params={"order": n}, wrt=(0,), **more)
 
 
@@ -64,6 +64,8 @@ BESSEL_K = table(
     _order(1, "first", 0.5, 1.5, 3.0, order=2),
     _order(4, "fourth", 0.25, 1.0, 7.5, order=1, dtypes=F64),
     _order(0, "near_zero", 2.0**-30, 2.0**-12, order=1),
+    _order(0.5, "half", 2.0**-30, 0.5, 1.0, 7.5, order=1, dtypes=F64),
+    _order(2.25, "fraction", 0.25, 1.5, 30.0, order=1, dtypes=F64),
     level=1, tol="special",
 )  # fmt: skip
 BESSEL_KE = table(
@@ -75,6 +77,7 @@ BESSEL_KE = table(
     _order(4, "fourth", 0.25, 1.0, 7.5, order=1, dtypes=F64),
     _order(0, "large", 60.0, 500.5, 2.0**20, order=2, dtypes=F64),
     _order(1, "large_first", 60.0, 500.5, order=1, dtypes=F64),
+    _order(2.25, "fraction", 0.25, 1.5, 60.0, order=1, dtypes=F64),
     level=1, tol="special",
 )  # fmt: skip
 

@@ -9,8 +9,8 @@ Numbers in half precision are computed in float32. Read next: ``bessel.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import ceil, cos, gamma, pi, prod, sin
+from collections.abc import Callable, Sequence
+from math import ceil, cos, floor, gamma, pi, prod, sin
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.primitives._dtype import DType, float32
@@ -35,6 +35,19 @@ HIGHEST_ORDER = 128  # the recurrences have as many steps
 EULER = 0.5772156649015329
 _FACTORS = 8
 _K_TERMS = 10  # x²ᵏ/4ᵏ(k!)² is below 2⁻⁵³ from then on, x <= 1
+# coefficients of z², z⁴, … of 1/Γ(z): those of μ, μ³, … of 1/Γ(1+μ)
+_RECIPROCAL_GAMMA = (
+    0.5772156649015329,
+    -0.04200263503409524,
+    -0.04219773455554433,
+    0.0072189432466631,
+    -0.00021524167411495098,
+    -2.013485478078824e-05,
+    1.133027231981696e-06,
+    6.116095104481416e-09,
+    -1.18127457048702e-09,
+    7.782263439905071e-12,
+)
 INF, NAN = float("inf"), float("nan")
 
 
@@ -134,7 +147,7 @@ def _hankel(order: float, x: Handle) -> tuple[Handle, Handle]:
     return factor * (p * c - q * s), factor * (p * s + q * c)
 
 
-def _horner(coefficients: list[float], x: Handle) -> Handle:
+def _horner(coefficients: Sequence[float], x: Handle) -> Handle:
     value = full_like(x, coefficients[-1])
     for c in reversed(coefficients[:-1]):
         value = value * x + c
@@ -249,16 +262,18 @@ def _asymptotic_i(order: int, x: Handle) -> Handle:
     return _horner(terms, 1 / x) * rsqrt(x)
 
 
-def bessel_k_scaled(order: int, x: Handle) -> Handle:
-    """Return exp(x) K of an integer order >= 0: inf at 0, nan for x < 0."""
+def bessel_k_scaled(order: float, x: Handle) -> Handle:
+    """Return exp(x) K of an order >= 0: inf at 0, nan for x < 0."""
+    steps = floor(order + 0.5)
+    base = order - steps  # from -1/2 to 1/2
     one = full_like(x, 1)
     is_near = lt(x, one)
-    near0, near1 = _k_near_zero(minimum(x, one))
-    far0, far1 = _k_integrals(maximum(x, one))
+    near0, near1 = _k_of_fraction(base, minimum(x, one)) if base else _k_near_zero(minimum(x, one))
+    far0, far1 = _k_integrals(base, maximum(x, one))
     k0, k1 = select(is_near, near0, far0), select(is_near, near1, far1)
-    for n in range(1, order):
-        k0, k1 = k1, k0 + k1 * (2 * n / x)
-    value = select(eq(x, zeros_like(x)), full_like(x, INF), k1 if order else k0)
+    for n in range(1, steps):
+        k0, k1 = k1, k0 + k1 * (2 * (base + n) / x)
+    value = select(eq(x, zeros_like(x)), full_like(x, INF), k1 if steps else k0)
     value = select(eq(x, full_like(x, INF)), zeros_like(x), value)
     return select(lt(x, zeros_like(x)), full_like(x, NAN), value)
 
@@ -281,11 +296,59 @@ def _k_near_zero(x: Handle) -> tuple[Handle, Handle]:
     return scale * k0, scale * (1 / x + 0.5 * x * inner)
 
 
-def _k_integrals(x: Handle) -> tuple[Handle, Handle]:
-    """Return exp(x) K₀ and exp(x) K₁ for x >= 1: ∫₀^∞ exp(-x (cosh t - 1)) cosh nt dt (10.32.9).
+def _k_of_fraction(base: float, x: Handle) -> tuple[Handle, Handle]:
+    """Return exp(x) K of the orders μ = base and μ + 1 for x <= 1, |μ| <= 1/2: Temme (1975).
 
-    The trapezoidal rule, which converges exponentially here. Its end, where the exponent is
-    -depth, and so its step depend on x. With S = sinh(t/2), cosh t = 1 + 2 S².
+    K_μ = Σ c_k f_k and K_{μ+1} = (2/x) Σ c_k (p_k - k f_k), c_k = (x²/4)ᵏ/k!, where
+    f_k = (k f_{k-1} + p_{k-1} + q_{k-1})/(k² - μ²), p_k = p_{k-1}/(k - μ), q_k = q_{k-1}/(k + μ).
+    Each is a sum of f₀, p₀ and q₀ with numbers as coefficients.
+    """
+    start = [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)]
+    same, next_order = zip(*[_temme_coefficients(base, *each) for each in start], strict=True)
+    log_ratio = -log(0.5 * x)
+    exponent = base * log_ratio
+    gamma1, gamma2 = _temme_gammas(base)
+    factor = pi * base / sin(pi * base)
+    f = cosh(exponent) * (factor * gamma1) + sinh(exponent) * (factor * gamma2 / base)
+    p, q = exp(exponent) * (0.5 * gamma(1 + base)), exp(-exponent) * (0.5 * gamma(1 - base))
+    square = 0.25 * x * x
+    low = f * _horner(same[0], square) + p * _horner(same[1], square) + q * _horner(same[2], square)
+    high = f * _horner(next_order[0], square) + p * _horner(next_order[1], square)
+    high = high + q * _horner(next_order[2], square)
+    scale = exp(x)
+    return scale * low, scale * high * (2 / x)
+
+
+def _temme_coefficients(
+    base: float, f: float, p: float, q: float
+) -> tuple[list[float], list[float]]:
+    """Return f_k/k! and (p_k - k f_k)/k! of Temme's recurrence from its first values."""
+    same, next_order, size = [f], [p], 1.0
+    for k in range(1, _K_TERMS):
+        f = (k * f + p + q) / (k * k - base * base)
+        p, q, size = p / (k - base), q / (k + base), size / k
+        same.append(f * size)
+        next_order.append((p - k * f) * size)
+    return same, next_order
+
+
+def _temme_gammas(base: float) -> tuple[float, float]:
+    """Return (1/Γ(1-μ) - 1/Γ(1+μ)) / 2μ and (1/Γ(1-μ) + 1/Γ(1+μ)) / 2.
+
+    The first is a power series in μ², so that no digits cancel: Abramowitz & Stegun (1964), 6.1.34.
+    """
+    first = 0.0
+    for c in reversed(_RECIPROCAL_GAMMA):
+        first = first * base * base - c
+    return first, (1 / gamma(1 - base) + 1 / gamma(1 + base)) / 2
+
+
+def _k_integrals(base: float, x: Handle) -> tuple[Handle, Handle]:
+    """Return exp(x) K of the orders μ = base and μ + 1 for x >= 1, |μ| <= 1/2.
+
+    K_ν = ∫₀^∞ exp(-x cosh t) cosh νt dt (10.32.9) by the trapezoidal rule, which converges
+    exponentially here. Its end, where the exponent is -depth, and so its step depend on x. With
+    S = sinh(t/2), cosh t = 1 + 2 S².
     """
     precision = _precision(x.dtype)
     end = 2 * asinh((precision.depth / 2) ** 0.5 * rsqrt(x))
@@ -293,10 +356,18 @@ def _k_integrals(x: Handle) -> tuple[Handle, Handle]:
     s1, c1 = sinh(0.5 * step), cosh(0.5 * step)
     s, c = s1, c1
     total0, total1 = full_like(x, 0.5), full_like(x, 0.5)
+    sinh1, cosh1 = (sinh(base * step), cosh(base * step)) if base else (s1, c1)
+    sinh_base, cosh_base = sinh1, cosh1
     for _ in range(precision.nodes):
         square = 2 * s * s
         weight = exp(-(x * square))
-        total0, total1 = total0 + weight, total1 + weight * (1 + square)
+        if base:  # cosh μt and cosh (μ+1)t
+            raised = (1 + square) * cosh_base + 2 * s * c * sinh_base
+            total0, total1 = total0 + weight * cosh_base, total1 + weight * raised
+            grown = sinh_base * cosh1 + cosh_base * sinh1
+            sinh_base, cosh_base = grown, cosh_base * cosh1 + sinh_base * sinh1
+        else:
+            total0, total1 = total0 + weight, total1 + weight * (1 + square)
         s, c = s * c1 + c * s1, c * c1 + s * s1
     return total0 * step, total1 * step
 

@@ -171,6 +171,16 @@ def at_least_zero(op: Operation, parameter: str, fact: str) -> float:
     return found
 
 
+def order_up_to(op: Operation, highest: int) -> float:
+    """Return the parameter ``order``: a number from 0, as an integer where it is one."""
+    fact = "no such order"
+    order = at_least_zero(op, "order", fact)
+    if not order <= highest:
+        need = f"a number from 0 to {highest}"
+        raise invalid(op, "order", fact, got=f"order={order!r}", need=need)
+    return int(order) if order == int(order) else order
+
+
 def axes(op: Operation, parameter: str, values: Sequence[int], aval: Aval) -> Sequence[int]:
     """Return the axes; raise if they are not distinct axes of the aval."""
     if len(set(values)) != len(values):

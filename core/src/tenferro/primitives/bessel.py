@@ -1,4 +1,6 @@
-"""Modified Bessel functions I and K of integer order, plain and without their exponential factor.
+"""Modified Bessel functions, plain and without their exponential factor.
+
+I has integer orders, K real ones.
 
 Derivatives raise and lower the order, so that they exist to every order, those of I at 0 too. Where
 x is large, the slope of a scaled function is what two nearly equal ones leave; there it is taken
@@ -12,7 +14,7 @@ from math import pi
 
 from tenferro.primitives import _bessel_formulas as formulas
 from tenferro.primitives._bessel_formulas import HIGHEST_ORDER
-from tenferro.primitives._checks import integer, integers
+from tenferro.primitives._checks import integers, order_up_to
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Elementwise, bind
 from tenferro.primitives.arithmetic import abs as absolute
@@ -77,11 +79,11 @@ class BesselIe(Elementwise):
 
 
 class BesselK(Elementwise):
-    """y = Kₙ(x),   dy = -½ (Kₙ₋₁(x) + Kₙ₊₁(x)) dx;   real only"""
+    """y = K_ν(x),   dy = -½ (K_{ν-1}(x) + K_{ν+1}(x)) dx, with K_{-ν} = K_ν;   real only"""
 
     key = "std::bessel_k"
     accepts = "float"
-    order: int = 0
+    order: float = 0
 
     def __post_init__(self) -> None:
         self._set(order=_order_of_k(self))
@@ -89,7 +91,7 @@ class BesselK(Elementwise):
     def derivative(self, x: Handle, y: Handle) -> Handle:
         if not self.order:
             return -bessel_k(1, x)
-        return (bessel_k(self.order - 1, x) + bessel_k(self.order + 1, x)) * -0.5
+        return (bessel_k(abs(self.order - 1), x) + bessel_k(self.order + 1, x)) * -0.5
 
     def decompose(self, x: Handle) -> Handle:
         def formula(x: Handle) -> Handle:
@@ -100,11 +102,11 @@ class BesselK(Elementwise):
 
 
 class BesselKe(Elementwise):
-    """y = exp(x) Kₙ(x),   dy = (y - ½ (yₙ₋₁ + yₙ₊₁)) dx;   real only"""
+    """y = exp(x) K_ν(x),   dy = (y - ½ (y_{ν-1} + y_{ν+1})) dx;   real only"""
 
     key = "std::bessel_ke"
     accepts = "float"
-    order: int = 0
+    order: float = 0
 
     def __post_init__(self) -> None:
         self._set(order=_order_of_k(self))
@@ -115,18 +117,18 @@ class BesselKe(Elementwise):
         is_far = gt(x, far)
         beyond = _asymptotic_slope(n, select(is_far, x, far), border, 1, (pi / 2) ** 0.5)
         raised = bessel_ke(n + 1, x)
-        near = y - ((bessel_ke(n - 1, x) + raised) * 0.5 if n else raised)
+        near = y - ((bessel_ke(abs(n - 1), x) + raised) * 0.5 if n else raised)
         return select(is_far, beyond, near)
 
     def decompose(self, x: Handle) -> Handle:
         return formulas.widened(lambda x: formulas.bessel_k_scaled(self.order, x), x)
 
 
-def _order_of_k(op: BesselK | BesselKe) -> int:
-    return integer(op, "order", "no such order", minimum=0, maximum=HIGHEST_ORDER)
+def _order_of_k(op: BesselK | BesselKe) -> float:
+    return order_up_to(op, HIGHEST_ORDER)
 
 
-def _asymptotic_slope(n: int, x: Handle, border: float, turn: int, factor: float) -> Handle:
+def _asymptotic_slope(n: float, x: Handle, border: float, turn: int, factor: float) -> Handle:
     """Sum the derivative of Σ_k c_k x^(-k-½), x >= border, term by term.
 
     ``turn`` is the sign of a step of the series: -1 for I (A. & S. (1964), 9.7.1), 1 for K (9.7.2).
@@ -179,16 +181,16 @@ def bessel_ie(order: int, x: H) -> H:
     return bind(BesselIe(order), x)
 
 
-def bessel_k(order: int, x: H) -> H:
-    """Take a modified Bessel function of the second kind, of integer order.
+def bessel_k(order: float, x: H) -> H:
+    """Take a modified Bessel function of the second kind, of real order.
 
     x: f[*s]   →   y: f[*s]
 
-    Definition   y = Kₙ(x) = ∫₀^∞ exp(-x cosh t) cosh nt dt;   inf at 0, nan for x < 0
-    JVP          dy = -½ (Kₙ₋₁(x) + Kₙ₊₁(x))·dx
+    Definition   y = K_ν(x) = ∫₀^∞ exp(-x cosh t) cosh νt dt;   inf at 0, nan for x < 0
+    JVP          dy = -½ (K_{ν-1}(x) + K_{ν+1}(x))·dx
     Raises       DTypeMismatchError: if the operand is complex.
                  InvalidParameterError: if the order is negative, or above 128.
-    Source       DLMF 10.32.9 and 10.29.1
+    Source       DLMF 10.32.9 and 10.29.1; Temme (1975) for x < 1
 
     >>> from tenferro.primitives import bessel_k, variable
     >>> bessel_k(0, variable("x", (2,), "f64")).aval
@@ -197,13 +199,13 @@ def bessel_k(order: int, x: H) -> H:
     return bind(BesselK(order), x)
 
 
-def bessel_ke(order: int, x: H) -> H:
+def bessel_ke(order: float, x: H) -> H:
     """Take a modified Bessel function of the second kind, times exp(x): nothing underflows.
 
     x: f[*s]   →   y: f[*s]
 
-    Definition   y = exp(x) Kₙ(x)
-    JVP          dy = (yₙ - ½ (yₙ₋₁ + yₙ₊₁))·dx
+    Definition   y = exp(x) K_ν(x)
+    JVP          dy = (y_ν - ½ (y_{ν-1} + y_{ν+1}))·dx
     Raises       DTypeMismatchError: if the operand is complex.
                  InvalidParameterError: if the order is negative, or above 128.
     Source       DLMF 10.29.1; Abramowitz & Stegun (1964), 9.7.2 where x is large

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from tenferro.primitives import _bessel_formulas as formulas
 from tenferro.primitives._bessel_formulas import HIGHEST_ORDER
-from tenferro.primitives._checks import at_least_zero, integer, invalid
+from tenferro.primitives._checks import integer, order_up_to
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Elementwise, bind
 from tenferro.primitives.comparison import eq, select
@@ -29,12 +29,7 @@ class BesselJ(Elementwise):
     order: float = 0
 
     def __post_init__(self) -> None:
-        fact = "no such order"
-        order = at_least_zero(self, "order", fact)
-        if not order <= HIGHEST_ORDER:
-            need = f"a number from 0 to {HIGHEST_ORDER}"
-            raise invalid(self, "order", fact, got=f"order={self.order!r}", need=need)
-        self._set(order=int(order) if order == int(order) else order)
+        self._set(order=order_up_to(self, HIGHEST_ORDER))
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         raised = bessel_j(self.order + 1, x)

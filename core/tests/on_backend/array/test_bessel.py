@@ -27,6 +27,10 @@ ACCURACY = [
     ("k0", (), lambda x: mpmath.besselk(0, x), 6, 5),
     ("k1", (), lambda x: mpmath.besselk(1, x), 6, 5),
     ("kv", (6,), lambda x: mpmath.besselk(6, x), 8, 6),
+    ("kv", (1.3,), lambda x: mpmath.besselk(1.3, x), 8, 6),
+    ("kv", (-12.75,), lambda x: mpmath.besselk(12.75, x), 8, 6),
+    ("kve", (0.5,), lambda x: mpmath.exp(x) * mpmath.besselk(0.5, x), 8, 6),
+    ("kve", (1e-9,), lambda x: mpmath.exp(x) * mpmath.besselk(1e-9, x), 8, 6),
     ("k0e", (), lambda x: mpmath.exp(x) * mpmath.besselk(0, x), 6, 5),
     ("k1e", (), lambda x: mpmath.exp(x) * mpmath.besselk(1, x), 6, 5),
     ("kve", (6,), lambda x: mpmath.exp(x) * mpmath.besselk(6, x), 8, 6),
@@ -98,12 +102,13 @@ def test_third_derivatives(name):
 
 
 @pytest.mark.parametrize("x", [0.3, 4.0])
-def test_derivatives_of_an_order_that_is_no_integer(x):
-    """J‴ of orders 0.25 and 2.25"""
+@pytest.mark.parametrize("name, truth", [("jv", mpmath.besselj), ("kv", mpmath.besselk)])
+def test_derivatives_of_an_order_that_is_no_integer(name, truth, x):
+    """J‴ and K‴ of orders 0.25 and 2.25"""
     for order in (0.25, 2.25):
         with mpmath.workdps(40):
-            want = mpmath.diff(lambda x, v=order: mpmath.besselj(v, x), x, 3)
-        got = tn.grad(tn.grad(tn.grad(of_x("jv", order))))(x)
+            want = mpmath.diff(lambda x, v=order: truth(v, x), x, 3)
+        got = tn.grad(tn.grad(tn.grad(of_x(name, order))))(x)
         assert float(got) == pytest.approx(float(want), rel=1e-12)
 
 
@@ -121,7 +126,9 @@ def test_shapes_and_transforms(name, shape):
     np.testing.assert_allclose(last, x + want, rtol=1e-15)
 
 
-@pytest.mark.parametrize("name, order", [("jv", -0.5), ("jv", nan), ("yv", 0.5), ("kv", -1)])
+@pytest.mark.parametrize(
+    "name, order", [("jv", -0.5), ("jv", nan), ("yv", 0.5), ("kv", inf), ("kn", -1)]
+)
 def test_an_order_that_is_not_supported_is_refused(name, order):
     """nothing is rounded or approximated"""
     with pytest.raises(tn.InvalidParameterError, match="order"):

@@ -29,6 +29,13 @@ def test_a_derivative_by_a_parameter_is_refused(name, compile_it):
 
 
 @pytest.mark.parametrize("name", BY_PARAMETER)
+def test_the_refusal_says_that_the_parameter_has_no_derivative(name):
+    with pytest.raises(tn.TracedConversionError, match="no derivative with respect to") as found:
+        tn.grad(BY_PARAMETER[name])(1.0)
+    assert "np.stack" not in str(found.value)
+
+
+@pytest.mark.parametrize("name", BY_PARAMETER)
 def test_a_parameter_may_be_an_array(name):
     function = BY_PARAMETER[name]
     want = function(2)

@@ -10,7 +10,12 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from tenferro.arrays.errors import ConcretizationError, UnknownOperandError, at_user_line
+from tenferro.arrays.errors import (
+    ConcretizationError,
+    TracedConversionError,
+    UnknownOperandError,
+    at_user_line,
+)
 from tenferro.arrays.functions.indexing import take
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
@@ -40,7 +45,25 @@ def parameter(x: Any, asked: str) -> Any:
     """
     if not isinstance(x, Array):
         return x
-    return x._to_numpy(asked) if x.dtype.is_inexact else x._concrete(asked)
+    if not x.dtype.is_inexact:
+        return x._concrete(asked)
+    try:
+        return x._to_numpy(asked)
+    except TracedConversionError:
+        raise at_user_line(_by_parameter(x, asked)) from None
+
+
+def _by_parameter(x: Array, asked: str) -> TracedConversionError:
+    return TracedConversionError(
+        f"{asked}: there is no derivative with respect to this parameter\n"
+        f"  got        {x.aval}, on which a transform is open\n"
+        "  need       a number, or an array that does not vary\n"
+        "  hint       differentiate with respect to other arguments, or make a constant of it: "
+        "`tenferro.stop_gradient(x)`",
+        aval=x.aval,
+        asked=asked,
+        function=asked,
+    )
 
 
 def found_of(xs: Sequence[Any], find: Find, function: str, instead: str) -> Sequence[Any]:

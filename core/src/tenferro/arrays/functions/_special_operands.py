@@ -5,7 +5,7 @@ Read next: ``special.py``.
 
 from __future__ import annotations
 
-from math import floor, isfinite
+from math import floor, isfinite, nan
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
@@ -51,20 +51,36 @@ def real_order(function: str, v: Any) -> float:
 
     Raises InvalidParameterError: for anything else.
     """
-    number = parameter(v, function)
-    try:
-        order = float("nan") if isinstance(number, str) else float(number)
-    except (TypeError, ValueError):
-        order = float("nan")
+    order = _number(function, v)
     if not isfinite(order) or (order < 0 and order != floor(order)):
         raise _order_error(function, v, "one number >= 0, or an integer")
     return order
 
 
+def even_order(function: str, v: Any) -> float:
+    """Return the size of an order of a function that is even in it.
+
+    Raises InvalidParameterError: if it is not a finite number.
+    """
+    order = _number(function, v)
+    if not isfinite(order):
+        raise _order_error(function, v, "one finite number")
+    return abs(order)
+
+
+def _number(function: str, v: Any) -> float:
+    """Return an order as a float; nan if it is not a number."""
+    number = parameter(v, function)
+    try:
+        return nan if isinstance(number, str) else float(number)
+    except (TypeError, ValueError, OverflowError):
+        return nan
+
+
 def _order_error(function: str, order: Any, need: str) -> Exception:
     error = InvalidParameterError.of(
         function,
-        "the order is a parameter without a derivative",
+        "unsupported order",
         got=order,
         need=need,
         parameter="order",

@@ -1,13 +1,19 @@
 """Bessel functions, element by element, by SciPy's names and signatures.
 
-The order is one number that is known when the program is written. Read next: ``special.py``.
+The order is one number that is known when the program is written: real for J and K, an integer for
+I and Y. Read next: ``special.py``.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from tenferro.arrays.functions._special_operands import real_operands, real_order, whole_order
+from tenferro.arrays.functions._special_operands import (
+    even_order,
+    real_operands,
+    real_order,
+    whole_order,
+)
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import cast
@@ -116,14 +122,14 @@ def k1(x: Any) -> Array:
 
 @covers("kv", ufunc=True)
 def kv(v: Any, z: Any) -> Array:
-    """Compute the modified Bessel function of the second kind, for one integer order v >= 0."""
-    return bessel.bessel_k(whole_order("kv", v), *real_operands("kv", z))
+    """Compute the modified Bessel function of the second kind, for one order."""
+    return bessel.bessel_k(even_order("kv", v), *real_operands("kv", z))
 
 
 @covers("kn", ufunc=True)
 def kn(n: Any, x: Any) -> Array:
-    """Compute the modified Bessel function of the second kind: ``kv`` by SciPy's other name."""
-    return kv(n, x)
+    """Compute the modified Bessel function of the second kind, for one integer order n >= 0."""
+    return bessel.bessel_k(whole_order("kn", n), *real_operands("kn", x))
 
 
 @covers("k0e", ufunc=True)
@@ -141,4 +147,4 @@ def k1e(x: Any) -> Array:
 @covers("kve", ufunc=True)
 def kve(v: Any, z: Any) -> Array:
     """Compute exp(z) times ``kv``."""
-    return bessel.bessel_ke(whole_order("kve", v), *real_operands("kve", z))
+    return bessel.bessel_ke(even_order("kve", v), *real_operands("kve", z))
