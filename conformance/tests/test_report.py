@@ -35,6 +35,7 @@ def _report(**verdicts):
 
 
 def test_round_trip(tmp_path):
+    """A report that is read again has the entries that were written"""
     report = _report(add="pass", svd="unsupported", sum="xfail")
     report.write(tmp_path / "a" / "report.json")
     content = json.loads((tmp_path / "a" / "report.json").read_text())

@@ -98,6 +98,7 @@ def test_complex_products_are_measured_normwise():
      ("contraction", 5, 0, 20), ("contraction", 5, 1, 80), ("exact", 9, 3, 0)],
 )  # fmt: skip
 def test_bounds(tol, size, order, bound):
+    """The bound of a tolerance class grows with the size and with the order, as the table says"""
     assert bound_of(tol, "float64", size, order) == bound
 
 

@@ -99,6 +99,7 @@ def test_library_missing_at_create(site):
 
 
 def test_no_device(site):
+    """A backend whose probe fails is unavailable, for the reason that the probe gives"""
     site.backend(probe="return Probe(available=False, reason='no CUDA driver')")
     said = site.run("""
         host().load()

@@ -37,6 +37,7 @@ def test_a_program_runs(variable, program, numbers, lowerings):
 
 
 def test_several_outputs(variable, program, numbers, lowerings):
+    """An instruction of two outputs gives both: x + y and x·y"""
     x, y = variable("x"), variable("y")
     run = numbers(lowerings).compile(program([x, y], bind_all(SumAndProduct(), x, y)), ())
     assert run(2.0, 3.0) == (5.0, 6.0)

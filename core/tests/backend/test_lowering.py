@@ -215,6 +215,7 @@ def test_lookup_of_a_missing_one_lists_it():
     ],
 )
 def test_status(primitive, lowerings, status):
+    """A primitive runs natively, by a decomposition that does, or not at all"""
     assert native(*lowerings).status(primitive) == status
 
 

@@ -97,6 +97,7 @@ def test_the_order(installed, monkeypatch):
     ],
 )
 def test_the_reasons(installed, chosen, why):
+    """A choice states why this backend was taken"""
     installed("a", numpy=NUMPY, gpu=GPU)
     assert chosen().why == why
 

@@ -51,6 +51,7 @@ def test_what_is_not_plain_is_left_to_packaging(line, version):
     ],
 )
 def test_the_others(line, version, fits):
+    """Ranges, development versions, extras and addresses are read as pip reads them"""
     assert (range_problem([line], "tenferro", version) == "") is fits
 
 

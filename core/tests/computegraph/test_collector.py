@@ -33,6 +33,7 @@ def test_it_rests_and_is_restored(before):
 
 
 def test_it_nests(before):
+    """The collector rests until the outermost context ends"""
     with CollectorPaused():
         with CollectorPaused():
             assert not gc.isenabled()

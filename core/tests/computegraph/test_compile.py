@@ -122,6 +122,7 @@ def test_passes_rewrite_the_graph_in_order():
 
 @pytest.mark.parametrize("name", samples())
 def test_programs_pickle(name):
+    """loads(dumps(program)) = program"""
     made = samples()[name]
     again = pickle.loads(pickle.dumps(made))
     assert again.instructions == made.instructions

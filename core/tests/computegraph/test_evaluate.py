@@ -35,6 +35,7 @@ class Box:
 
 
 def test_add():
+    """3 + 4 = 7"""
     assert run([add(*names("x", "y"))], names("x", "y"), 3, 4) == [7]
 
 
@@ -43,6 +44,7 @@ def test_exp_of_zero():
 
 
 def test_two_outputs():
+    """Both outputs of an operation are results"""
     x = input_key("x")
     assert run([*dup(x)], [x], 5) == [5, 5]
 
@@ -59,6 +61,7 @@ def test_one_program_runs_twice():
 
 
 def test_several_outputs():
+    """A result that another result reads is kept: (ax, exp(ax))"""
     x, a = names("x", "a")
     assert run([mul(a, x), exp(mul(a, x))], [x, a], 1, 2) == [2, pytest.approx(E2)]
 

@@ -77,6 +77,7 @@ ONE = {
 
 @pytest.mark.parametrize("name", ONE)
 def test_one_factorization(name):
+    """Results that need the same factorization share it"""
     outputs, found = ONE[name]
     assert names(*outputs) == found
 

@@ -268,4 +268,5 @@ def test_other_cotangents_stay(name):
 
 
 def test_tangents_stay():
+    """A tangent of the factor stays as it is: only cotangents have a primitive of their own"""
     assert "cholesky_tangent" in names(cotangent(SQUARES["wzᵀ"](), adjoint=False))

@@ -29,10 +29,12 @@ def test_copies_are_the_same_object(again):
     [((3, 4), "float64", "f64[3,4]"), ((), "complex128", "c128[]"), ((0,), "bool", "bool[0]")],
 )
 def test_prints(shape, dtype, text):
+    """Avals print as f64[3,4]"""
     assert repr(Aval(shape, dtype)) == str(Aval(shape, dtype)) == text
 
 
 def test_facts():
+    """Rank, size, and avals with another shape or dtype"""
     aval = Aval((2, 0, 3), float64)
     assert (aval.ndim, aval.size, Aval((), float64).size) == (3, 0, 1)
     assert aval.with_shape([4]) is Aval((4,), float64)
@@ -41,6 +43,7 @@ def test_facts():
 
 
 def test_is_immutable():
+    """An attribute of an aval cannot be set"""
     with pytest.raises(AttributeError):
         Aval((2,), float64).shape = (3,)
 

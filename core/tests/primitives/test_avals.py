@@ -73,6 +73,7 @@ RESULTS = [
 
 @pytest.mark.parametrize("make, text", [row[1:] for row in RESULTS], ids=[r[0] for r in RESULTS])
 def test_avals(make, text):
+    """Results have the stated shapes and dtypes"""
     assert str(make().aval) == text
 
 
@@ -162,6 +163,7 @@ ERRORS = [
 
 @pytest.mark.parametrize("make, error, fields", ERRORS)
 def test_refusals(make, error, fields):
+    """Operands that do not fit are a typed error with its fields in the text"""
     with pytest.raises(error) as raised:
         make()
     assert {name: getattr(raised.value, name) for name in fields} == fields

@@ -152,6 +152,7 @@ def test_matches_numpy():
     ],
 )
 def test_dtype_of(named, name):
+    """Names, Python's types and dtypes of other libraries are found"""
     assert DType.of(named) is DType.of(name)
 
 

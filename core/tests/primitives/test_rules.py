@@ -289,6 +289,7 @@ GOLDEN = [
 
 @pytest.mark.parametrize("name, printed", GOLDEN, ids=[row[0] for row in GOLDEN])
 def test_printed_derivatives(name, printed, golden):
+    """Graphs of derivatives are the stored ones"""
     golden(f"primitives_{name}", printed)
 
 

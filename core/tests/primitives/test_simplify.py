@@ -62,6 +62,7 @@ LEFT = [
 
 @pytest.mark.parametrize("make, left", [r[1:] for r in REMOVED], ids=[r[0] for r in REMOVED])
 def test_removed(make, left):
+    """An operation without effect is its operand"""
     assert make().key is left.key
 
 
@@ -72,6 +73,7 @@ def test_left_alone(make, cls):
 
 
 def test_transposes_compose():
+    """transpose(transpose(x, p), q) = transpose(x, p∘q)"""
     x = var((2, 3, 4))
     twice = p.transpose(p.transpose(x, (1, 2, 0)), (1, 0, 2))
     assert twice.key is p.transpose(x, (2, 1, 0)).key

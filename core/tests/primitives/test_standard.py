@@ -159,6 +159,7 @@ def test_keys_are_names():
 
 
 def test_public_names():
+    """Each public name is listed once and exists"""
     assert len(p.__all__) == len(set(p.__all__))
     assert all(hasattr(p, name) for name in p.__all__)
 
@@ -180,6 +181,7 @@ def test_every_function_has_an_example():
 
 @pytest.mark.parametrize("module", FAMILIES, ids=lambda m: m.__name__.rpartition(".")[2])
 def test_examples_run(module):
+    """Examples of docstrings give what they show"""
     assert doctest.testmod(module).failed == 0
 
 

@@ -22,6 +22,7 @@ def inner(a, b):
 
 @both_forms
 def test_conj(form):
+    """d conj z = conj dz, and so is its adjoint"""
     assert form.jvp([conj(Z)], [Z], {Z: 0j}, [1 + 1j]) == [1 - 1j]
     assert form.vjp([conj(Z)], [Z], {Z: 0j}, [1 + 1j]) == [1 - 1j]
 

@@ -49,6 +49,7 @@ def test_an_operation_of_several_outputs_is_emitted_once():
 
 
 def test_pins_pass():
+    """A pin inside of the map is the identity: (u + u)' = 2"""
     u = var("u")
     pinned = type(u)(pin(u.key, Trace()))
     assert numbers(linear([pinned + pinned], [u]).apply([one()]), {}) == [2]

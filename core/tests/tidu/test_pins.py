@@ -30,6 +30,7 @@ def test_every_pin_is_a_value_of_its_own():
 
 
 def test_pins_disappear():
+    """A program has no pins, and their values are the pinned one"""
     x = var("x")
     once, twice = (Scalar(pin(x.key, Trace())) for _ in range(2))
     made = program([Exp()(once) * Exp()(twice), once], [x])

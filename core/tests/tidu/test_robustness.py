@@ -102,6 +102,7 @@ def test_a_square_of_a_complex_number_forward_over_reverse():
 
 @both_forms
 def test_the_identity(form):
+    """x' = 1"""
     x = var("x")
     assert form.jvp([x], [x], {x: 4}, [1]) == [1]
     assert form.vjp([x], [x], {x: 4}, [1]) == [1]

@@ -43,6 +43,7 @@ def test_a_value_added_to_itself(form):
 
 @both_forms
 def test_a_product(form):
+    """∂(xy)/∂x = y"""
     x, y = var("x"), var("y")
     assert form.jvp([x * y], [x], {x: 2, y: 3}, [1]) == [3]
     assert form.vjp([x * y], [x], {x: 2, y: 3}, [1]) == [3]
@@ -57,6 +58,7 @@ def test_exp_of_a_product(form):
 
 @both_forms
 def test_sharing_accumulates(form):
+    """((x + x) x)' = 4x: contributions of both readers add up"""
     x = var("x")
     assert form.vjp([(x + x) * x], [x], {x: 3}, [1]) == [12]
     assert form.jvp([(x + x) * x], [x], {x: 3}, [1]) == [12]
@@ -87,6 +89,7 @@ def test_forward_over_reverse_on_graphs():
 
 @both_forms
 def test_against_differences(form):
+    """(exp ax)' is that of differences"""
     x, a = var("x"), var("a")
     slope = differences(lambda at: math.exp(2 * at), 1)
     assert form.vjp([exp(a * x)], [x], {x: 1, a: 2}, [1]) == [pytest.approx(slope, rel=1e-10)]

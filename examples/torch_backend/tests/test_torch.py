@@ -35,6 +35,7 @@ def test_gradients_are_those_of_pytorch(name, dtype, jit):
 
 
 def test_hessians():
+    """∇²(Σ w³ + w₀w₁) = [[6w₀, 1], [1, 6w₁]]"""
     result = tn.hessian(lambda w: tn.sum(w**3) + w[0] * w[1])(torch.tensor([1.0, 2.0]))
     torch.testing.assert_close(result, torch.tensor([[6.0, 1.0], [1.0, 12.0]]))
 

@@ -18,6 +18,7 @@ def program_of(handle, *inputs):
 
 
 def test_operands(backend):
+    """Operands are arrays of the device, which are never converted implicitly"""
     operand = backend.asoperand(np.ones(2), F)
     assert backend.owns(operand)
     assert not backend.owns(np.ones(2))

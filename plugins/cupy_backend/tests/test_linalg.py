@@ -33,6 +33,7 @@ def operator(a, lower, transpose, conjugate, unit_diagonal):
 @pytest.mark.parametrize("lead", [(), (2,)])
 @pytest.mark.parametrize("words", list(product((False, True), repeat=5)))
 def test_triangular_systems(check, lead, words):
+    """x = a⁻¹ b on either side, for every combination of the options"""
     left, *others = words
     a, b = numbers(*lead, 3, 3) + 2 * np.eye(3), numbers(*lead, 3, 3)
     inverse = np.linalg.inv(operator(a, *others))

@@ -14,6 +14,7 @@ NUMERIC = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint
 
 @pytest.mark.parametrize("dtype", NUMERIC)
 def test_arithmetic(check, dtype):
+    """x + y, x - y, x·y and -x are NumPy's"""
     x, y = (4 * X).astype(dtype), (2 * X).astype(dtype)
     check(lambda x, y: (x + y, x - y, x * y, -x), [x, y], (x + y, x - y, x * y, -x), rtol=1e-6)
 
@@ -25,6 +26,7 @@ def test_integer_division_truncates(check):
 
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_elementwise(check, dtype):
+    """Elementwise functions are NumPy's"""
     x = X.astype(dtype) * (1 - 0.5j if dtype.startswith("c") else 1)
     x = x.astype(dtype)
     names = ("exp", "log", "expm1", "log1p", "sin", "cos", "tan", "tanh", "sqrt", "square", "sign")
@@ -36,12 +38,14 @@ def test_elementwise(check, dtype):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_erf(check, dtype):
+    """erf is that of Python's math"""
     x = X.astype(dtype)
     check(tp.erf, [x], np.vectorize(math.erf, otypes=[dtype])(x), rtol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", ["int32", *FLOATS])
 def test_powers(check, dtype):
+    """Integer powers are NumPy's"""
     x = (2 * X).astype(dtype)
     for n in (2, 3, 5):
         check(lambda x, n=n: tp.integer_pow(x, n), [x], x**n, rtol=1e-5)
@@ -61,6 +65,7 @@ def test_comparison_and_selection(check, dtype):
 
 
 def test_complex_parts(check):
+    """re z, im z, conj z, and z put together of its parts"""
     z = X + 1j * X[::-1]
     parts = (z.real, z.imag, z.conj(), z)
     check(
@@ -83,6 +88,8 @@ def test_constants_do_not_leave(check):
 
 
 def test_structural(check):
+    """Shapes and layouts are NumPy's"""
+
     def every(x, v):
         return (
             tp.reshape(x, (3, 2)),
@@ -107,6 +114,7 @@ def test_structural(check):
 
 @pytest.mark.parametrize("target", ["bool", "int32", "float32", "complex64"])
 def test_convert(check, target):
+    """Conversions are NumPy's; a complex number loses its imaginary part"""
     z = np.array([0, 1.5 + 2j])
     expected = {"bool": z != 0, "complex64": z.astype("complex64")}.get(target)
     expected = z.real.astype(target) if expected is None else expected
@@ -116,6 +124,7 @@ def test_convert(check, target):
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "float32", "complex128"])
 @pytest.mark.parametrize("axes", [(), (0,), (0, 1)])
 def test_sums(check, dtype, axes):
+    """Sums and products are NumPy's, in the dtype of the operand"""
     x = (4 * X).astype(dtype)
     check(lambda x: tp.reduce_sum(x, axes), [x], np.sum(x, axes, dtype=dtype))
     check(lambda x: tp.reduce_prod(x, axes), [x], np.prod(x, axes, dtype=dtype))
@@ -123,6 +132,7 @@ def test_sums(check, dtype, axes):
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "float32"])
 def test_extremes(check, dtype):
+    """Largest and smallest elements, and the place of the largest, are NumPy's"""
     x = (4 * X).astype(dtype)
     check(lambda x: (tp.reduce_max(x, (0,)), tp.reduce_min(x, (1,))), [x], (x.max(0), x.min(1)))
     check(lambda x: tp.argmax(x, 1, "int32"), [x], x.argmax(1).astype("int32"))
@@ -135,6 +145,7 @@ def test_the_first_nan_wins(check):
 
 @pytest.mark.parametrize("dtype", ["int8", "int64", *FLOATS])
 def test_contraction(check, dtype):
+    """Contractions are NumPy's for every arrangement of axes"""
     x, y = (4 * X).astype(dtype), (2 * X.T).astype(dtype)
     check(lambda x, y: tp.dot_general(x, y, (1,), (0,)), [x, y], x @ y, rtol=1e-5)
     check(lambda x, y: tp.dot_general(x, y, (0,), (1,)), [x, y], x.T @ y.T, rtol=1e-5)
@@ -240,6 +251,7 @@ def test_dynamic_slices_wait_for_nothing(check):
 
 @pytest.mark.parametrize("shape", [(0, 3), (2, 0)])
 def test_empty(check, shape):
+    """Reductions and products of no elements are NumPy's"""
     x = np.ones(shape)
     check(lambda x: tp.reduce_sum(x * x, (0,)), [x], np.zeros(shape[1]))
     check(lambda x: tp.dot_general(x, x, (0,), (0,)), [x], x.T @ x)
@@ -248,6 +260,7 @@ def test_empty(check, shape):
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 def test_fourier_transforms(check, dtype):
+    """Transforms are NumPy's for every norm and direction"""
     z = (X - 0.5j * X[::-1]).astype(dtype)
     x = z.real.copy()
     bound = 1e-5 if dtype == "complex64" else 1e-12

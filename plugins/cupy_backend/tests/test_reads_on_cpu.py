@@ -89,6 +89,7 @@ def test_a_reduction_of_a_read(modules, name):
 
 @pytest.mark.parametrize("name", cases.TYPICAL)
 def test_every_dtype(modules, name):
+    """Kernels of indexed reads are right in every dtype"""
     for op, *arrays in of_every_dtype(name):
         check(modules, op, arrays, None)
 

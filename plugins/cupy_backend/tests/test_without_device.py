@@ -45,6 +45,7 @@ def test_whatever_the_runtime_raises_becomes_a_reason(monkeypatch, stand_in, err
 
 
 def test_no_devices(monkeypatch, stand_in):
+    """The probe says that there is no device"""
     monkeypatch.setitem(sys.modules, "cupy", stand_in.Fake(0))
     probe = plugin.tenferro_backend_probe()
     assert (probe.available, probe.reason.endswith("no device.")) == (False, True)

@@ -23,6 +23,7 @@ def pair(dtype, shape=(2, 3)):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", ["add", "sub", "mul"])
 def test_ring_operations(check, name, dtype, shape):
+    """x + y, x - y and x·y are NumPy's"""
     x, y = pair(dtype, shape)
     reference = {"add": np.add, "sub": np.subtract, "mul": np.multiply}[name]
     check(getattr(tp, name), [x, y], reference(x, y), rtol=1e-6 if x.dtype.kind == "c" else 0)
@@ -31,6 +32,7 @@ def test_ring_operations(check, name, dtype, shape):
 @pytest.mark.parametrize("dtype", REALS)
 @pytest.mark.parametrize("name", ["maximum", "minimum"])
 def test_extremes(check, name, dtype):
+    """maximum and minimum are NumPy's"""
     x, y = pair(dtype)
     check(getattr(tp, name), [x, y], getattr(np, name)(x, y))
 
@@ -74,18 +76,21 @@ def test_the_largest_of_a_large_array_and_a_number(check, name, dtype, shape):
 @pytest.mark.parametrize("name", ["neg", "abs", "square"])
 @pytest.mark.parametrize("shape", [(), (2, 3)])
 def test_unary(check, name, dtype, shape):
+    """-x, |x| and x² are NumPy's"""
     x = -pair(dtype, shape)[0]
     reference = {"neg": np.negative, "abs": np.absolute, "square": np.square}[name]
     check(getattr(tp, name), [x], reference(x), rtol=1e-6 if x.dtype.kind == "c" else 0)
 
 
 def test_sign(check):
+    """sign z = z/|z|; that of ±0 is 0, that of nan is nan"""
     check(tp.sign, [[-2.0, -0.0, 0.0, 5.0, np.nan]], [-1.0, 0.0, 0.0, 1.0, np.nan])
     check(tp.sign, [np.array([3 + 4j, 0j])], np.array([0.6 + 0.8j, 0j]), rtol=1e-15)
 
 
 @pytest.mark.parametrize("shape", [(), (1,)])
 def test_integers_wrap(check, shape):
+    """Integers are computed modulo 2ⁿ"""
     big = np.full(shape, 127, "int8")
     check(tp.add, [big, big], np.full(shape, -2, "int8"))
     check(tp.neg, [np.full(shape, -128, "int8")], np.full(shape, -128, "int8"))
@@ -128,6 +133,7 @@ def test_clamp_is_minimum_of_maximum(check, dtype):
 @pytest.mark.parametrize("exponent", [-5, -2, -1, 2, 3, 4, 5, 11])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 def test_integer_pow(check, exponent, dtype):
+    """xⁿ is that of double precision, rounded"""
     x = np.array([-1.5, 0.3, 2.25]).astype(dtype)
     x = x * (1 - 0.5j) if x.dtype.kind == "c" else x
     exact = (x.astype("complex128" if x.dtype.kind == "c" else "float64") ** exponent).astype(dtype)

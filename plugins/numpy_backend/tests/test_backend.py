@@ -46,6 +46,7 @@ def test_byte_order_and_subclasses_become_plain_arrays(backend):
 
 
 def test_ownership(backend):
+    """The backend owns arrays and numbers of NumPy that have a dtype of ours"""
     assert backend.owns(np.ones(2))
     assert backend.owns(np.float32(1))
     assert not backend.owns([1.0])
@@ -53,6 +54,7 @@ def test_ownership(backend):
 
 
 def test_memory_stats(backend):
+    """Statistics are numbers of bytes"""
     assert all(isinstance(bytes_, int) for bytes_ in backend.memory_stats().values())
 
 

@@ -15,6 +15,7 @@ ORDERED = {"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge
 @pytest.mark.parametrize("dtype", ["bool", "int32", "float64"])
 @pytest.mark.parametrize("shape", [(), (4,)])
 def test_comparison(check, name, dtype, shape):
+    """Comparisons are Python's"""
     count = int(np.prod(shape))
     x = np.array([0, 1, 1, 0])[:count].reshape(shape).astype(dtype)
     y = np.array([0, 0, 1, 1])[:count].reshape(shape).astype(dtype)
@@ -32,6 +33,7 @@ def test_comparison_with_nan(check):
 
 @pytest.mark.parametrize("shape", [(), (2, 2)])
 def test_logic(check, shape):
+    """and, or, xor and not of all pairs of bools"""
     p = np.array([True, True, False, False])[: int(np.prod(shape))].reshape(shape)
     q = np.array([True, False, True, False])[: int(np.prod(shape))].reshape(shape)
     check(
@@ -49,6 +51,7 @@ def test_logic(check, shape):
 @pytest.mark.parametrize("dtype", ["bool", "int8", "float32", "complex128"])
 @pytest.mark.parametrize("shape", [(), (3,)])
 def test_select(check, dtype, shape):
+    """select(p, x, y) = x where p, else y"""
     pred = np.array([True, False, True])[: int(np.prod(shape))].reshape(shape)
     x, y = np.ones(shape, dtype), np.zeros(shape, dtype)
     check(tp.select, [pred, x, y], np.where(pred, x, y))
@@ -57,6 +60,7 @@ def test_select(check, dtype, shape):
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 @pytest.mark.parametrize("shape", [(), (2,)])
 def test_parts(check, dtype, shape):
+    """re z, im z, conj z, and z put together of its parts"""
     z = np.array([1 + 2j, -3 - 0.5j], dtype)[: int(np.prod(shape))].reshape(shape)
     check(lambda z: (tp.real(z), tp.imag(z), tp.conj(z)), [z], (z.real, z.imag, z.conj()))
     check(lambda z: tp.complex(tp.real(z), tp.imag(z)), [z], z)
@@ -82,6 +86,7 @@ def test_complex_is_not_computed_by_a_product(check):
 )
 @pytest.mark.parametrize("shape", [(), (3,), (2, 0), (300, 300)])
 def test_constant(check, value, dtype, shape):
+    """A constant fills its shape, in its dtype"""
     check(lambda: tp.constant(value, dtype, shape), [], np.full(shape, value, dtype))
 
 
@@ -107,6 +112,7 @@ def test_constants_that_programs_share_keep_their_bits(backend, program, shape):
 
 @pytest.mark.parametrize("dtype", ["int32", "float64", "complex64"])
 def test_iota(check, dtype):
+    """iota counts along its axis"""
     expected = np.broadcast_to(np.arange(3).astype(dtype)[:, None], (3, 4))
     check(lambda: tp.iota((3, 4), 0, dtype), [], expected)
     check(lambda: tp.iota((0, 2), 0, dtype), [], np.empty((0, 2), dtype))

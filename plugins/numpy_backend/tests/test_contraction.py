@@ -73,6 +73,7 @@ def numbers(shape, dtype, start):
 @pytest.mark.parametrize("dimensions", DIMENSIONS, ids=str)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "complex128", "int8", "int64"])
 def test_every_arrangement(check, dimensions, dtype):
+    """dot_general is the sum over the contracted axes, whatever their places"""
     lhs_shape, rhs_shape, *axes = dimensions
     lhs, rhs = numbers(lhs_shape, dtype, 0), numbers(rhs_shape, dtype, 3)
     expected = np.asarray(einsum(lhs, rhs, *axes)).astype(dtype)
@@ -89,6 +90,7 @@ def test_the_lowering_of_bool_says_where_any_pair_was_true(backend):
 
 @pytest.mark.parametrize("source, target", [("int8", "int32"), ("float32", "float64")])
 def test_preferred_dtype(check, source, target):
+    """Products of the preferred dtype do not wrap in that of the operands"""
     lhs, rhs = np.full((2, 3), 100, source), np.full((3, 2), 100, source)
     expected = np.full((2, 2), 30000, target)
     dims = ((1,), (0,))

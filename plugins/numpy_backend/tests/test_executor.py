@@ -291,6 +291,7 @@ def test_debug_checks_operands_and_results(backend, program):
 
 
 def test_many_threads(backend, program, monkeypatch):
+    """Threads that run one program, while it is compiled, have their own results"""
     monkeypatch.setattr(executables, "RUNS_BEFORE_SOURCE", 50)
     made = program(lambda x, y: tp.sin(x) * y + tp.constant(1.0, "float64", (2, 3)) * x, X, X)
     executable = backend.compile(made, made.input_avals)

@@ -94,6 +94,7 @@ def test_elements_are_those_of_numpy(function, reference, given, dtype):
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint64"])
 def test_unsigned_positions(dtype):
+    """Positions of unsigned integers read what NumPy reads"""
     i, j = (P % 4).astype(dtype), (Q % 5).astype(dtype)
     np.testing.assert_array_equal(compiled(elements)(X, i, j), X[P, Q])
 

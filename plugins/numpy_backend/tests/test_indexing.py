@@ -90,6 +90,7 @@ CASES = [
 @pytest.mark.parametrize("dtype", ["int8", "int64", "uint8", "uint64"])
 @pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
 def test_gather(check, case, mode, dtype):
+    """Windows are those that the definition gives, element by element"""
     _, indices, offset_dims, collapsed, mapped, sizes = case
     indices = np.asarray(indices)
     if dtype.startswith("u") and (indices < 0).any():
@@ -140,6 +141,7 @@ def test_gather_promised_in_bounds(check, case):
 )
 @pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
 def test_scatter_add(check, case, mode, dtype):
+    """Updates are added where the definition says, element by element"""
     _, indices, offset_dims, collapsed, mapped, sizes = case
     indices, x = np.asarray(indices), X.astype(dtype)
     shape = gather(x, indices, offset_dims, collapsed, mapped, sizes, "clip").shape
@@ -180,6 +182,7 @@ def test_dropped_updates_change_nothing(check):
 @pytest.mark.parametrize("starts", [(0, 0), (1, 2), (-5, 9), (2, 3)])
 @pytest.mark.parametrize("dtype", ["int32", "int64", "uint8"])
 def test_dynamic_slices(check, starts, dtype):
+    """A window that would leave the array is moved inside"""
     x = np.arange(20.0).reshape(4, 5)
     starts = [np.array(s % 256 if dtype == "uint8" else s, dtype) for s in starts]
     row, column = (min(max(int(s), 0), n - 2) for s, n in zip(starts, x.shape, strict=True))
@@ -232,6 +235,8 @@ class TestAtPlacesOfTheProgram:
     @pytest.mark.parametrize("base", [0, 2])
     @pytest.mark.parametrize("dtype", ["float32", "float64", "complex128", "int32"])
     def test_add_up(self, check, dtype, base, mode):
+        """Updates at one place add up"""
+
         def function(updates):
             return tp.scatter_add(
                 tp.constant(base, dtype, (6,)),

@@ -67,6 +67,7 @@ def test_a_loop_has_the_bits_of_the_unrolled_program(name, shape, reverse):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int32, np.complex128, bool])
 def test_other_dtypes(dtype):
+    """A loop has the bits of its steps in every dtype"""
     x = np.array([1, 0, 1]).astype(dtype)
     rows = np.array([[1, 1, 0], [0, 1, 1]]).astype(dtype)
     beside(lambda scan, c, r: scan(lambda c, r: (c + r, c * r), c, r), x, rows)
@@ -153,6 +154,7 @@ def random_step(seed):
 
 @pytest.mark.parametrize("seed", range(120))
 def test_drawn_bodies(seed):
+    """A loop over a random body has the bits of its steps"""
     x = np.array([0.4, -0.3, 0.2])
     step = random_step(seed)
     start = x, x[::-1] + 0.1, np.array(0.3)
@@ -221,6 +223,8 @@ def test_matrices_and_loops_inside():
 
 
 def test_branches_inside():
+    """A branch in a body has the bits of the one that is taken"""
+
     def step(c, r):
         return tn.cond(c > 0.4, lambda c: c * r, lambda c: np.exp(c), c), c
 

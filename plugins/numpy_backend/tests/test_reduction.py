@@ -29,12 +29,14 @@ def test_sum_and_product(check, name, dtype, axes):
 @pytest.mark.parametrize("dtype", ["bool", "int8", "float32"])
 @pytest.mark.parametrize("name", ["reduce_max", "reduce_min"])
 def test_extremes(check, name, dtype, axes):
+    """Largest and smallest elements are NumPy's, along all axes"""
     x = (X > 3) if dtype == "bool" else X.astype(dtype)
     reference = {"reduce_max": np.max, "reduce_min": np.min}[name]
     check(lambda x: getattr(tp, name)(x, axes), [x], reference(x, axis=axes))
 
 
 def test_empty(check):
+    """A sum of nothing is 0, a product 1; the extremes of no rows are an empty array"""
     x = np.empty((0, 3), "float32")
     check(lambda x: tp.reduce_sum(x, (0,)), [x], np.zeros(3, "float32"))
     check(lambda x: tp.reduce_prod(x, (0, 1)), [x], np.float32(1))
@@ -42,11 +44,13 @@ def test_empty(check):
 
 
 def test_rank_zero(check):
+    """A number without axes is its own sum"""
     check(lambda x: tp.reduce_sum(x, ()), [np.float32(3)], np.float32(3))
 
 
 @pytest.mark.parametrize("name", ["reduce_max", "reduce_min"])
 def test_nan_wins(check, name):
+    """An extreme is nan if any element is"""
     x = np.array([[1.0, np.nan], [0.0, 2.0]])
     expected = getattr(np, name.removeprefix("reduce_"))(x, axis=0)
     check(lambda x: getattr(tp, name)(x, (0,)), [x], expected)
@@ -56,6 +60,7 @@ def test_nan_wins(check, name):
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_positions(check, name, dtype, axis):
+    """The place of the first extreme is NumPy's, in the dtype that is asked for"""
     expected = getattr(np, name)(X, axis).astype(dtype)
     check(lambda x: getattr(tp, name)(x, axis, dtype), [X], expected)
 
@@ -68,6 +73,7 @@ def test_first_and_nan_win_positions(check, name):
 
 
 def test_pairwise_summation(check):
+    """2²⁰ · 0.1 in float32 to 1e-6: sums are added in pairs"""
     x = np.full(1 << 20, 0.1, "float32")
     check(lambda x: tp.reduce_sum(x, (0,)), [x], np.float32(0.1) * np.float32(1 << 20), rtol=1e-6)
 

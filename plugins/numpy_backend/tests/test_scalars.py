@@ -116,6 +116,7 @@ def test_values_are_numpys(backend, program, name):
 
 @pytest.mark.parametrize("exponent", [-3, -2, -1, 0, 1, 2, 3, 4, 5, 17])
 def test_integer_powers(backend, program, exponent):
+    """xⁿ of one number is that of NumPy, for special values as well"""
     made = program(lambda x: tp.bind(arithmetic.IntegerPow(exponent), x), np.array(1.0))
     for x in VALUES:
         with np.errstate(all="ignore"):
@@ -183,6 +184,7 @@ def test_the_same_bits_at_every_run(backend, program):
 
 
 def test_integers_wrap(backend, program):
+    """n·n, n + n and -n of -2⁶³ modulo 2⁶⁴"""
     made = program(lambda n: (n * n, n + n, -n), np.array(1))
     n = np.array(-(2**63))
     for results in runs(backend, made, n):

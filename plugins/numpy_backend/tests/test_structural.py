@@ -91,6 +91,7 @@ def test_a_broadcast_that_is_read_twice_and_returned(check):
 
 
 def test_slice(check):
+    """slice(x, start, limit, strides) = x[start:limit:strides]"""
     check(lambda x: tp.slice(x, (0, 1, 0), (2, 3, 4), (1, 1, 3)), [X], X[0:2, 1:3, 0:4:3])
     check(lambda x: tp.slice(x, (1, 1, 4), (1, 3, 4)), [X], X[1:1, 1:3, 4:4])
 
@@ -133,6 +134,7 @@ def test_pad_many_axes(check):
 
 
 def test_concatenate(check):
+    """Operands follow each other along an axis; one may be empty"""
     x, y = np.ones((2, 3)), np.zeros((2, 0))
     check(lambda x, y: tp.concatenate([x, y, x], 1), [x, y], np.concatenate([x, y, x], 1))
     check(lambda x: tp.concatenate([x], 0), [x], x)
@@ -152,6 +154,7 @@ CONVERSIONS = [
 
 @pytest.mark.parametrize("values, source, target, expected", CONVERSIONS)
 def test_convert(check, values, source, target, expected):
+    """Conversions of arrays and numbers are those of the table"""
     check(lambda x: tp.convert(x, target), [np.array(values, source)], np.array(expected, target))
     scalar = np.array(values[0], source), np.array(expected[0], target)
     check(lambda x: tp.convert(x, target), [scalar[0]], scalar[1])

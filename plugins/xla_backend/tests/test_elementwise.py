@@ -85,6 +85,7 @@ UNARY = [
     [pytest.param(op, f, d, id=f"{op.name}-{d}") for op, f, ds in BINARY for d in ds],
 )
 def test_binary(programs, op, numpy, dtype):
+    """Functions of two operands are NumPy's, to the bit"""
     rows = [(sample(dtype, *s), sample(dtype, *s, seed=1)) for s in SHAPES]
     for row, found in zip(rows, programs.apply_to_each(op, rows), strict=True):
         same(found, numpy(*row))
@@ -95,6 +96,7 @@ def test_binary(programs, op, numpy, dtype):
     [pytest.param(op, f, d, id=f"{op!r}-{d}") for op, f, ds in UNARY for d in ds],
 )
 def test_unary(programs, op, numpy, dtype):
+    """Functions of one operand are NumPy's, to the bit"""
     compare = near if dtype in COMPLEXES and isinstance(op, Abs) else same
     rows = [(sample(dtype, *s),) for s in SHAPES]
     for row, found in zip(rows, programs.apply_to_each(op, rows), strict=True):
@@ -119,6 +121,7 @@ ANALYTIC = [
 @pytest.mark.parametrize("dtype", [*FLOATS, *COMPLEXES])
 @pytest.mark.parametrize("op, numpy", [pytest.param(o, f, id=o.name) for o, f in ANALYTIC])
 def test_analytic(programs, op, numpy, dtype):
+    """Analytic functions are NumPy's, to 16 units of the last place"""
     rows = [((sample(dtype, *s, low=1, high=9) / 4).astype(dtype),) for s in SHAPES]
     for row, found in zip(rows, programs.apply_to_each(op, rows), strict=True):
         near(found, numpy(*row), ulps=16)

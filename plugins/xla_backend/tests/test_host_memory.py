@@ -94,6 +94,7 @@ def test_matrices_in_fortran_order():
 
 @pytest.mark.parametrize("dtype", ["float32", "complex128", "bfloat16", "bool"])
 def test_dtypes(dtype):
+    """Results in host memory are writable and of their dtype"""
     import ml_dtypes
 
     native = np.dtype(getattr(ml_dtypes, dtype, dtype))

@@ -95,6 +95,7 @@ def test_constants_keep_their_bits(programs, shape):
 
 
 def test_iota(programs):
+    """iota counts along its axis"""
     programs.expect([(Iota((2, 3), 1, DType.of(d)), np.array([[0, 1, 2]] * 2, d)) for d in NUMERIC])
 
 
@@ -112,6 +113,7 @@ MOVES = [
 
 @pytest.mark.parametrize("op, numpy", [pytest.param(o, f, id=repr(o)) for o, f in MOVES])
 def test_moves(programs, op, numpy):
+    """Moves of elements are NumPy's in every dtype"""
     rows = [(sample(dtype, 2, 3),) for dtype in ALL]
     for (x,), found in zip(rows, programs.apply_to_each(op, rows), strict=True):
         same(found, numpy(x))
@@ -163,6 +165,7 @@ def test_pad_that_makes_a_diagonal(programs, n):
 
 
 def test_concatenate(programs):
+    """Operands follow each other along an axis; one may be empty"""
     rows = []
     for dtype in ALL:
         xs = [sample(dtype, 2, n, seed=n) for n in (3, 0, 1)]
@@ -211,6 +214,7 @@ def test_reductions_of_nothing(programs):
 
 
 def test_contractions(programs):
+    """Contractions are NumPy's for every arrangement of axes, also of no elements"""
     batched = DotGeneral((2,), (0,), (0,), (1,))
     outer = DotGeneral((), (), (), ())
     empty = DotGeneral((1,), (0,), (), ())
@@ -336,6 +340,7 @@ def rows(mode):
 
 @pytest.mark.parametrize("index", ["int32", "int64", "uint8"])
 def test_gather_modes(programs, index):
+    """Windows outside are moved inside by "clip", and read as 0 by "fill"."""
     inside, outside = np.array([[2], [0], [2]], index), np.array([[3], [4], [200]], index)
     expected = []
     for dtype in ALL:

@@ -108,6 +108,7 @@ def test_integer_division_truncates_and_never_traps(programs, dtype):
 
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_integers_wrap(programs, dtype):
+    """Integers are computed modulo 2ⁿ"""
     ends = np.iinfo(dtype)
     x = np.array([ends.max, ends.min], dtype)
     one = np.ones(2, dtype)

@@ -199,6 +199,7 @@ GRADIENTS = {
 
 @pytest.mark.parametrize("name", GRADIENTS)
 def test_gradients(name):
+    """The gradient is an array of the other library, with the stated value"""
     function, expected = GRADIENTS[name]
     result = tn.grad(function)(strict.asarray(X))
     assert type(result) is KIND

@@ -284,6 +284,7 @@ def test_in_place_results_keep_shape_and_kind():
 
 @pytest.mark.filterwarnings("ignore::tenferro.arrays.CopyAssignmentWarning")
 def test_reading_copies():
+    """A row that was read is a value of its own: what is written to it does not reach the array"""
     x = tn.asarray(np.arange(6.0).reshape(2, 3))
     row = x[0]
     row[1] = 9.0

@@ -244,6 +244,7 @@ def test_an_unjitted_loop_compiles_one_program_whatever_positions_it_reads():
     ids=str,
 )
 def test_progressions(positions, most, want):
+    """Positions as (start, count, step) of at most so many progressions, or None"""
     found = progressions_of(np.array(positions), most)
     assert found == (None if want is None else [Progression(*each) for each in want])
 

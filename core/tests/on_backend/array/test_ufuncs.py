@@ -207,6 +207,7 @@ def test_a_reduction_in_order_is_the_end_of_the_accumulation(name):
 
 @pytest.mark.parametrize("name", sorted({*FOLDED} - {*ALIASED}))
 def test_reduce(name):
+    """ufunc.reduce is NumPy's for every axis, initial value, mask and empty array"""
     x = values(name, (3, 2, 5))
     cases = [
         method(f"{name}.reduce", x),
@@ -312,6 +313,7 @@ def test_extrema_so_far(name):
 
 @every_binary
 def test_outer(name):
+    """ufunc.outer(x, y)[i, j] = ufunc(x[i], y[j]), as in NumPy"""
     x, y = values(name, (2, 3)), values(name, (2,))
     given = method(f"{name}.outer", x, y), method(f"{name}.outer", x[0], y, order="C")
     assert agree(given) == 2
@@ -322,6 +324,7 @@ def test_outer(name):
     "index", [0, (0, 1), [0, 1, 0], ([0, 0, 1], [1, 1, 2]), slice(None), MASK], ids=str
 )
 def test_at(name, index):
+    """ufunc.at changes an Array as NumPy changes its copy, or both refuse"""
     function = getattr(np, name)
     x = values(name, (2, 3))
     others = () if function.nin == 1 else (values(name, x[index].shape),)

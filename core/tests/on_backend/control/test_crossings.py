@@ -158,6 +158,7 @@ def test_carries_without_derivatives(name, dtype):
 
 @ALL
 def test_float32(name):
+    """A loop of float32 stays in float32, with the values of the steps written out"""
     kept, written = FORMS[name]
     c = X.astype("float32")
     got = kept(step, c)

@@ -51,6 +51,7 @@ def direction(a, seed):
 
 @by_matrix
 def test_values(a):
+    """Pf(a) is the signed sum over perfect matchings"""
     np.testing.assert_allclose(np.asarray(tn.linalg.pfaffian(a)), by_matchings(a), atol=1e-13)
 
 

@@ -107,6 +107,7 @@ def test_the_hermitian_pseudoinverse():
 @by_kind
 @by_shape
 def test_least_squares(kind, shape):
+    """Two derivatives of lstsq are those of differences"""
     a, b = sound(kind, *SHAPES[shape]), numbers(kind, SHAPES[shape][0], 2)
     tn.check_grads(lambda a, b: np.linalg.lstsq(a, b)[:2], (a, b), order=2)
 

@@ -290,6 +290,7 @@ def test_systems_solved_by_factors(kind, trans):
 @by_kind
 @pytest.mark.parametrize("lower", [False, True])
 def test_cholesky_solves(kind, lower):
+    """A Cholesky factor, lower or upper, solves a x = b"""
     a, b = positive(kind), numbers(kind, 4)
     want = np.linalg.solve(a, b)
     close(triangular.cho_solve(triangular.cho_factor(a, lower), b), want)

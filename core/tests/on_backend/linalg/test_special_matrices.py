@@ -31,6 +31,7 @@ IDS = [f"{name}-{i}" for i, (name, _) in enumerate(ROWS)]
 
 @pytest.mark.parametrize("name, operands", ROWS, ids=IDS)
 def test_scipys_matrix(name, operands):
+    """The matrix and its dtype are SciPy's"""
     ours = [tn.asarray(x) if isinstance(x, np.ndarray) else x for x in operands]
     got = np.asarray(getattr(tn.linalg, name)(*ours))
     want = getattr(scipy_linalg, name)(*operands)
@@ -40,6 +41,7 @@ def test_scipys_matrix(name, operands):
 
 @pytest.mark.parametrize("name, operands", ROWS, ids=IDS)
 def test_derivatives(name, operands):
+    """Derivatives by all operands that vary are those of differences"""
     varies = [isinstance(x, np.ndarray) and x.dtype.kind in "fc" for x in operands]
 
     def function(*given):
@@ -73,5 +75,6 @@ def test_a_batch_is_each_of_its_vectors(name):
     ],
 )
 def test_refusals(call):
+    """Operands that make no such matrix are refused, and the error says what it needs"""
     with pytest.raises(ValueError, match="need"):
         call()

@@ -20,6 +20,7 @@ by_matrix = pytest.mark.parametrize("name", MATRICES)
 @by_matrix
 @pytest.mark.parametrize("side", ["right", "left"])
 def test_polar(name, side):
+    """a = u p is SciPy's decomposition on either side; derivatives are those of differences"""
     a = MATRICES[name]
     got, want = tn.linalg.polar(a, side), scipy_linalg.polar(a, side)
     for ours, theirs in zip(got, want, strict=True):

@@ -76,6 +76,7 @@ def second(f, a, v, w):
 @by_kind
 @by_shape
 def test_distinct_values(kind, shape):
+    """Two derivatives by every factor are those of differences, where no values are equal"""
     tn.check_grads(of_each, (matrix(kind, shape, "distinct"),), order=2)
 
 

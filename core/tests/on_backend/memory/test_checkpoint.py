@@ -167,6 +167,7 @@ def test_shapes_and_dtypes_at_the_edges(x):
 
 
 def test_complex_values():
+    """grad of a checkpoint = grad of its function, at complex arguments"""
     f = lambda x: np.sum(abs(np.sin(np.exp(x) * 1j)) ** 2)  # noqa: E731
     agree(tn.grad(tn.checkpoint(f)), tn.grad(f), X + 0.5j)
 

@@ -46,6 +46,7 @@ def test_lengths_and_directions(store, reverse, length):
 
 
 def test_length_zero():
+    """A loop of no steps returns its first carry and empty rows"""
     last, ys = tn.scan(lambda c, r: (c * r, c), X, np.zeros((0, 3)), checkpoint="sqrt")
     np.testing.assert_array_equal(np.asarray(last), X)
     assert ys.shape == (0, 3)

@@ -112,6 +112,7 @@ def test_coefficients_that_are_given():
 
 
 def test_no_places():
+    """No places give an empty array of their shape"""
     assert ours.map_coordinates(np.ones((2, 3)), np.ones((2, 0, 4))).shape == (0, 4)
 
 

@@ -68,11 +68,13 @@ def compare(function, *args):
 
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
 def test_values(function):
+    """Values do not depend on the pass"""
     compare(function, X, Y, W)
 
 
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
 def test_gradients(function):
+    """Gradients by all operands do not depend on the pass"""
     compare(tn.grad(total(function), argnums=(0, 1, 2)), X, Y, W)
 
 
@@ -85,10 +87,13 @@ def test_derivatives_of_second_order(function):
 
 
 def test_batches():
+    """A batch does not depend on the pass"""
     compare(tn.vmap(kernel, in_axes=(0, None, None)), np.stack([X, 2 * X, -X]), Y, W)
 
 
 def test_loops():
+    """The body of a loop does not depend on the pass"""
+
     def steps(x, y, w):
         def step(x, _):
             return x + 0.01 * forces(x, y, w), np.sum(x**2, axis=1)

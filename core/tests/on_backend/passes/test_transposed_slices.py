@@ -30,6 +30,8 @@ SHAPES = {
 @pytest.mark.parametrize("places", PLACES)
 @pytest.mark.parametrize("cut", SHAPES)
 def test_stacked_slices(cut, places, axis):
+    """Slices that are stacked along any axis are NumPy's"""
+
     def stacked(x):
         parts = [SHAPES[cut](x, k) for k in PLACES[places]]
         return np.stack(parts, axis if parts[0].ndim else 0)

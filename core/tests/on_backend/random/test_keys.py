@@ -25,6 +25,7 @@ def _key(seed):
 
 @pytest.mark.parametrize("key, counter, expected", KNOWN)
 def test_published_vectors(key, counter, expected):
+    """Words of Threefry-2x32 are those that Random123 publishes"""
     words = [as_array(np.array([word], np.uint32)) for word in (*key, *counter)]
     assert tuple(int(np.asarray(word)[0]) for word in threefry2x32(*words)) == expected
     assert threefry(key, counter) == expected

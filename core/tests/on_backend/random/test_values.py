@@ -198,6 +198,7 @@ SHAPES = {
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_parameters_broadcast(name):
+    """Parameters give the shape, or broadcast against the one that is asked for"""
     draw = SHAPES[name]
     assert np.asarray(draw(random.key(0), None)).shape == (3, 2)
     assert np.asarray(draw(random.key(0), (4, 3, 2))).shape == (4, 3, 2)
@@ -251,6 +252,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refusals(name):
+    """A bad shape, dtype or parameter is a typed error"""
     draw, error = REFUSED[name]
     with pytest.raises(error):
         draw(random.key(0))

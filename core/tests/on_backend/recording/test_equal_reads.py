@@ -106,6 +106,7 @@ def test_reads_of_another_array_with_the_same_values_are_others():
 
 @pytest.mark.parametrize("dtype", ["float32", "complex128"])
 def test_other_dtypes(dtype):
+    """Rows that are read twice have their gradient in the dtype of the array"""
     x = X.astype(dtype)
     found = tn.grad(lambda x: np.real(x[1] * x[2] + x[1] * x[1]))(x)
     assert found.dtype == dtype

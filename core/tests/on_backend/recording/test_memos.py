@@ -264,6 +264,7 @@ def test_later_calls_record_nothing_new(way):
     "dtype", ["float32", "float64", "complex64", "complex128"], ids=lambda name: name
 )
 def test_dtypes_stay(dtype):
+    """Every call has the dtype and the gradient of the first one"""
     x = (X + (1j if "complex" in dtype else 0)).astype(dtype)
 
     def f(x):

@@ -107,6 +107,7 @@ def test_equal_those_of_the_dense_derivative(name, mode, wrap):
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_are_accumulated(name):
+    """Entries of these Jacobians are accumulated, with no directions"""
     assert is_accumulated(tn.jacobian(FUNCTIONS[name], sparse=True), X)
 
 

@@ -60,6 +60,7 @@ class Opaque(Elementwise):
 
 
 def test_by_decomposition():
+    """A primitive without a batching rule is mapped by its decomposition"""
     got = tn.vmap(lambda r: bind(Wave(), r).sum())(X)
     np.testing.assert_allclose(got, (X * np.sin(X)).sum(1), rtol=1e-14)
 

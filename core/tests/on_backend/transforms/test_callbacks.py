@@ -100,6 +100,7 @@ def test_equal_calls_are_two_calls():
 
 
 def test_print_formats(capsys):
+    """debug.print formats as str.format does, also under jit"""
     debug.print("{:.2f} {name}", tn.asarray(0.125), name=3)
     tn.jit(lambda x: debug.print("[{}]", x))(X)
     assert capsys.readouterr().out == "0.12 3\n[[1. 2.]]\n"

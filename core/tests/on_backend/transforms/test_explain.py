@@ -119,6 +119,7 @@ def test_a_function_with_gaps_is_explained_too(golden):
 
 
 def test_nothing_runs():
+    """explain evaluates nothing, not even an array that is pending"""
     lazy = tn.asarray(np.ones(3)) + 1
     explain(lambda x: np.sum(np.sin(x) * lazy), VECTOR, backend=BACKEND)
     assert lazy.key.operand is UNKNOWN

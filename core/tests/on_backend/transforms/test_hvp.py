@@ -125,6 +125,7 @@ def test_more_arguments_are_passed_on():
 
 
 def test_no_elements():
+    """H v has the shape of an x without elements"""
     found = tn.hvp(lambda x: np.sum(x**3))(np.zeros((0, 2)), np.zeros((0, 2)))
     assert found.shape == (0, 2)
 

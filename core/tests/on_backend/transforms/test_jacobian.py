@@ -46,6 +46,7 @@ def test_pytrees_and_argnums(mode):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_has_aux(mode):
+    """(jacobian, aux) in every mode"""
     found, aux = tn.jacobian(lambda x: (x * x, x.sum()), mode=mode, has_aux=True)(P)
     np.testing.assert_allclose(found, np.diag(2 * P))
     np.testing.assert_allclose(aux, P.sum())
@@ -153,6 +154,7 @@ def test_jacobian_of_vmap():
 
 
 def test_empty_arguments():
+    """A Jacobian by an argument without elements has shape (0, 0)"""
     assert tn.jacfwd(lambda x: x * 2)(np.zeros(0)).shape == (0, 0)
     assert tn.jacrev(lambda x: x * 2)(np.zeros(0)).shape == (0, 0)
 
@@ -164,6 +166,7 @@ def test_no_dependence_gives_zeros():
 
 
 def test_refusals():
+    """An unknown mode, and an argument of integers, are typed errors"""
     with pytest.raises(ValueError, match="mode is one of"):
         tn.jacobian(np.sin, mode="sideways")
     with pytest.raises(tn.DifferentiationInputError):

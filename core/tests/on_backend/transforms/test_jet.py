@@ -246,6 +246,7 @@ def tn_leaves(tree):
 class TestAgainst:
     @pytest.mark.parametrize("name", NUMBERS)
     def test_mpmath(self, name):
+        """Six derivatives of each function are those of mpmath"""
         function, meaning, point = NUMBERS[name]
         order = 6
         value, found = tn.jet(function, (point,), ((1.0, *[0.0] * (order - 1)),))
@@ -256,6 +257,7 @@ class TestAgainst:
 
     @pytest.mark.parametrize("name", [*ARRAYS, *PROGRAMS])
     def test_nested_derivatives(self, name):
+        """jet = nested jvp along a path"""
         function, path = {**ARRAYS, **PROGRAMS}[name], cubic(A)
         same(tn.jet(function, (path[0],), (path[1:],)), nested(function, path))
 
@@ -336,9 +338,11 @@ class TestCrossed:
         return tn.jet(self.function, (x,), ((v, None, None),))[1][2]
 
     def test_jit(self):
+        """jit(jet) = jet"""
         same(tn.jit(self.third)(V, W), self.third(V, W))
 
     def test_vmap(self):
+        """vmap(jet) = jet of each"""
         batched = tn.vmap(self.third)(np.stack([V, W]), np.stack([W, V]))
         same(batched, np.stack([self.third(V, W), self.third(W, V)]))
 
@@ -364,11 +368,13 @@ class TestCrossed:
         same(found, self.third(V, np.ones(5)))
 
     def test_complex(self):
+        """(z eᶻ)⁽ⁿ⁾ = (z + n) eᶻ for complex z"""
         z = V + 1j * W
         _value, found = tn.jet(lambda z: np.exp(z) * z, (z,), ((np.ones(5) + 0j, None, None),))
         same(found, [np.exp(z) * (z + n) for n in (1, 2, 3)])
 
     def test_float32(self):
+        """All derivatives stay in float32"""
         x = V.astype("float32")
         value, found = tn.jet(np.exp, (x,), ((np.ones(5, "float32"), None, None),))
         assert {value.dtype.name, *[part.dtype.name for part in found]} == {"float32"}
@@ -393,6 +399,7 @@ class TestCrossed:
         same([value, *found], [t(0.0), first(0.0), tn.jvp(first, (0.0,), (1.0,))[1]])
 
     def test_closures(self):
+        """A gradient flows through what the function under jet closes over"""
         found = tn.grad(lambda w: tn.jet(lambda x: np.sin(w * x), (V,), ((W, None),))[1][1].sum())
         same(found(0.7), tn.grad(lambda w: (-np.sin(w * V) * w**2 * W**2).sum())(0.7))
 
@@ -416,6 +423,7 @@ class TestRefused:
             tn.jet(lambda *x: x[0] if x else 0.0, primals, series)
 
     def test_integers(self):
+        """An argument of integers is a typed error"""
         with pytest.raises(tn.DifferentiationInputError):
             tn.jet(lambda x: x * 2, (np.arange(3),), ((np.ones(3),),))
 

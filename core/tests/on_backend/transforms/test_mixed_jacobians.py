@@ -193,6 +193,7 @@ def stepped(kind, a, b, size, weights):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_random_programs(seed):
+    """All modes agree, and auto takes one that needs no more operations than the others"""
     f = program(seed)
     modes = ("forward", "reverse", "mixed", "auto")
     found = [tn.jacobian(f, (0, 1), mode=mode) for mode in modes]
@@ -215,6 +216,7 @@ WANTED = tn.jacobian(waist, mode="forward")
 
 
 def test_jit():
+    """jit(jacobian) = jacobian"""
     assert_equal(tn.jit(mixed(waist))(X), WANTED(X))
 
 
@@ -277,11 +279,13 @@ def test_pytrees_and_arguments():
 
 
 def test_has_aux():
+    """(jacobian, aux) in mixed mode"""
     jacobian, aux = mixed(lambda x: (waist(x), x.sum()), has_aux=True)(X)
     assert_equal([jacobian, aux], [WANTED(X), X.sum()])
 
 
 def test_float32():
+    """Mixed mode of float32 has the values and the dtype of forward mode"""
     weights = [w.astype("float32") for w in (*ENCODE, *DECODE)]
 
     def f(x):
@@ -298,6 +302,7 @@ class TestComplex:
     z = X + 1j * Y
 
     def test_holomorphic(self, mode):
+        """Complex derivatives of all modes agree"""
         f = lambda z: np.exp(DECODE[0] @ np.sin((ENCODE[1] @ ENCODE[0] + 0.5j) @ z))  # noqa: E731
         got, wanted = (tn.jacobian(f, holomorphic=True, mode=m)(self.z) for m in (mode, "forward"))
         assert_equal(got, wanted)
@@ -314,11 +319,13 @@ class TestComplex:
         assert_equal(*found)
 
     def test_real_output(self, mode):
+        """Real functions of complex arguments have the rows of reverse mode"""
         f = lambda z: decoded(np.abs((ENCODE[1] @ ENCODE[0] + 0.5j) @ z) ** 2)  # noqa: E731
         got, wanted = (tn.jacobian(f, mode=m)(self.z) for m in (mode, "reverse"))
         assert_equal(got, wanted)
 
     def test_complex_output(self, mode):
+        """Complex functions of real arguments have the columns of forward mode"""
         f = lambda x: np.exp((1 + 2j) * (DECODE[0] @ encoded(x)))  # noqa: E731
         got, wanted = (tn.jacobian(f, mode=m)(X) for m in (mode, "forward"))
         assert_equal(got, wanted)

@@ -86,6 +86,7 @@ def test_several_arguments_and_results_of_one_block():
 
 
 def test_pytrees():
+    """Inputs and outputs are chosen among pytrees"""
     f = lambda p, s: ({"a": p["u"] * p["v"]}, [2 * s, s])  # noqa: E731
     _, df = tn.linearize(f, {"u": 2.0, "v": 3.0}, 1.0)
     back, ahead = df.transpose(inputs=0, outputs=0)({"a": 10.0}, 1.0)
@@ -105,12 +106,14 @@ def test_complex_is_the_hermitian_adjoint():
 
 
 def test_float32_stays():
+    """A cotangent of float32 gives one of float32"""
     _, df = tn.linearize(lambda x, s: (2 * x, s), np.ones(2, "float32"), 1.0)
     assert df.transpose(inputs=0, outputs=0)(np.ones(2, "float32"), 1.0)[0].dtype == "float32"
 
 
 @pytest.mark.parametrize("wrap", [tn.jit, tn.vmap, lambda f: lambda x: tn.jvp(f, (x,), (x,))[0]])
 def test_inside_transforms(wrap):
+    """jit, vmap and jvp of a partial transpose are those of cos x · x"""
     xs = np.stack([POINT[0], DIRECTIONS[0]])
 
     def transposed(x):

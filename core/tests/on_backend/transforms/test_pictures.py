@@ -79,6 +79,7 @@ def test_pictures_name_tangents_and_cotangents_as_the_text_does(graph, form):
 
 @every_graph
 def test_html_parses(graph):
+    """The notebook form is well-formed XML"""
     ET.fromstring(graph._repr_html_())
 
 

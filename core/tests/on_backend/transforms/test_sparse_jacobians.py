@@ -197,6 +197,7 @@ class TestNesting:
         np.testing.assert_allclose(found, want)
 
     def test_vmap(self):
+        """vmap(hessian) = dense Hessian of each"""
         xs = RNG.normal(size=(3, N))
         found = tn.vmap(tn.hessian(rosenbrock))(xs)
         want = [tn.hessian(rosenbrock, compress=False)(x) for x in xs]
@@ -267,6 +268,7 @@ class TestStructures:
                 np.testing.assert_allclose(one, two)
 
     def test_aux(self):
+        """(jacobian, aux), where directions are compressed"""
         found, aux = tn.jacobian(lambda x: (x * x, x.sum()), has_aux=True)(X)
         np.testing.assert_allclose(found, np.diag(2 * X))
         np.testing.assert_allclose(aux, X.sum())
@@ -277,6 +279,7 @@ class TestComplex:
     z = X + 1j * X[::-1]
 
     def test_holomorphic(self, mode):
+        """d exp z = diag(exp z) for complex z"""
         found = tn.jacobian(np.exp, holomorphic=True, mode=mode)(self.z)
         np.testing.assert_allclose(found, np.diag(np.exp(self.z)), rtol=1e-14)
 

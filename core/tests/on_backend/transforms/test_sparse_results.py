@@ -113,6 +113,7 @@ class TestMatrices:
 
     @pytest.mark.parametrize("mode", ["auto", "forward", "reverse"])
     def test_without_entries(self, mode):
+        """A Jacobian that is 0, or has no elements, has its shape and no entries"""
         found = tn.jacobian(lambda x: x[:3] * 0 + 1 if len(x) else x, mode=mode, sparse=True)
         assert found(np.ones(0)).shape == (0, 0)
         assert dense(found(X)).any() == False  # noqa: E712
@@ -161,6 +162,7 @@ class TestInsidePrograms:
 
     @pytest.mark.parametrize("function", [rosenbrock, energy, star, lambda x: x.sum() ** 3])
     def test_jitted_hessians(self, function):
+        """jit traces once for each length, and gives the dense Hessian's entries"""
         jitted = tn.jit(tn.hessian(function, sparse=True))
         for x in (X, X[:16], X):
             same(jitted(x), tn.hessian(function, compress=False)(x))
@@ -378,6 +380,7 @@ class TestBothModes:
         np.testing.assert_allclose(one, other, rtol=1e-12)
 
     def test_batches(self):
+        """vmap(jacobian) = dense Jacobian of each"""
         xs = np.stack([X, 2 * X])
         found = tn.vmap(tn.jacobian(arrowhead))(xs)
         np.testing.assert_allclose(found, [tn.jacfwd(arrowhead)(x) for x in xs], rtol=1e-12)

@@ -106,12 +106,14 @@ def test_perturbations_of_examples_are_not_confused():
 
 @pytest.mark.parametrize("axis", [0, 1, -1, -2])
 def test_in_axes(axis):
+    """in_axes = a maps over axis a of the argument"""
     got = tn.vmap(lambda r: r * 2, in_axes=axis)(X)
     np.testing.assert_allclose(got, np.moveaxis(X, axis, 0) * 2)
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1, -2])
 def test_out_axes(axis):
+    """out_axes = a puts the batch at axis a of the result"""
     got = tn.vmap(lambda r: r * 2, out_axes=axis)(X)
     np.testing.assert_allclose(got, np.moveaxis(X * 2, 0, axis))
 
@@ -150,6 +152,7 @@ def test_the_arguments_may_change_afterwards():
 
 
 def test_empty_batch():
+    """No examples give a result without elements"""
     assert tn.vmap(lambda r: (r * 2).sum())(np.zeros((0, 3))).shape == (0,)
 
 
@@ -183,6 +186,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refusals(name):
+    """Axes that do not fit are a typed error that names the user's line"""
     call, fact = REFUSED[name]
     with pytest.raises(tn.BatchAxisError, match=fact) as caught:
         call()
