@@ -11,7 +11,9 @@ import sys
 from types import CodeType, FrameType, TracebackType
 
 Source = tuple[CodeType, int]
-_LIBRARIES = frozenset(("tenferro", "numpy", "optree", "scipy", "functools", "contextlib"))
+_LIBRARIES = frozenset(
+    "contextlib functools matplotlib numpy optree pandas scipy sklearn tenferro xarray".split()
+)
 _KEPT_FILES = 10_000
 _LONGEST_LINE = 160  # characters of a user's line in a message
 _of_libraries: dict[str, bool] = {}  # whether a file is a library's

@@ -16,11 +16,18 @@ from typing import Any
 from tenferro._runtime.records import NamedTuple
 
 _OURS = "tenferro"
-_LIBRARIES = ("numpy", "scipy", "math", "cmath")
+_LIBRARIES = frozenset("numpy scipy math cmath matplotlib pandas sklearn xarray".split())
 _WRAPPERS = frozenset(  # functions that decorators of SciPy return
     ("wrapper", "inner", "inner_f", "wrapped", "axis_nan_policy_wrapper", "__ua_function__")
 )
-_WRAPPED = ("f", "fun", "func", "hypotest_fun_in", "method")  # their variables: what was called
+_WRAPPED = (
+    "f",
+    "fun",
+    "func",
+    "hypotest_fun_in",
+    "method",
+    "fit_method",
+)  # their variables: what was called
 _PARTS = {
     "numpy": ("numpy", "numpy.linalg", "numpy.fft", "numpy.random", "numpy.testing"),
     "math": ("math",),
@@ -115,15 +122,16 @@ def _wrapped(frame: FrameType) -> Any:
 
 def public_name(module: str, name: str) -> str:
     """Return the name under which users import a function: np.sum, scipy.integrate.quad."""
-    for part in _PARTS.get(module.partition(".")[0], ()) or _scipy_parts(module):
+    for part in _PARTS.get(module.partition(".")[0], ()) or _parts_of(module):
         if hasattr(sys.modules.get(part), name):
             return f"{part}.{name}".replace("numpy.", "np.", 1)
     return f"{module}.{name}".replace("numpy.", "np.", 1)
 
 
-def _scipy_parts(module: str) -> tuple[str, ...]:
+def _parts_of(module: str) -> tuple[str, ...]:
     pieces = [piece for piece in module.split(".") if not piece.startswith("_")]
-    return tuple(".".join(pieces[:count]) for count in range(2, len(pieces) + 1))
+    first = 2 if pieces[0] == "scipy" else 1  # other libraries have their classes at the top
+    return tuple(".".join(pieces[:count]) for count in range(first, len(pieces) + 1))
 
 
 # ---- from the user's instruction -----------------------------------------------------------------

@@ -212,12 +212,26 @@ def _cure_of_method(name: str) -> str:
     return f"methods of NumPy's arrays convert what they are given: {instead}"
 
 
+def _cure_of_pandas(_: str) -> str:
+    return (
+        "tables hold numbers only: take arrays out of them, `table.to_numpy()`, and compute there"
+    )
+
+
+def _cure_outside(_: str) -> str:
+    return "return the array from the function, and call it there"
+
+
 _OF_LIBRARY = {
+    "matplotlib": _cure_outside,
     "np": _cure_of_numpy,
+    "pandas": _cure_of_pandas,
     "scipy": cure_of_scipy,
     "math": _cure_of_math,
     "cmath": _cure_of_math,
     "ndarray": _cure_of_method,
+    "sklearn": _cure_outside,
+    "xarray": _cure_outside,
 }
 
 

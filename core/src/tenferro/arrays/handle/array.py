@@ -102,6 +102,14 @@ class Array(Handle):
         _ = self.operand
         return self
 
+    @property
+    def __pandas_priority__(self) -> int:
+        """Rank this array above tables of pandas while a transform follows it, else below.
+
+        pandas then leaves `table * x` to this class, which refuses it as it refuses `x * table`.
+        """
+        return 5000 if is_followed(self.key) else 0
+
     def _to_numpy(self, asked: str) -> Any:
         """A NumPy copy of the value; refused where that would cut a derivative."""
         if is_followed(self.key):

@@ -39,6 +39,7 @@ _CONVERSIONS = (  # of what other libraries hold numbers in: the library, its me
     ("scipy.sparse", "toarray", "a sparse array of SciPy"),
     ("pandas", "to_numpy", "data of pandas"),
 )
+_MASK = "a mask"
 _SHARED_BYTES = 4096
 _TOO_LARGE = 2**63  # for int64: uint64 then, as in NumPy
 _KEPT_SCALARS = 1024
@@ -354,11 +355,14 @@ def _check_class(x: Any) -> None:
     _check_library(x)
     what = _meaning_of_its_own(x)
     if what is not None:
+        filled = (
+            "pass `x.filled(value)`, and leave masked elements out by `np.where(x.mask, 0.0, y)`"
+        )
         raise UnknownOperandError(
             f"an array with {what} is not accepted as a plain array\n"
             f"  got        {type(x).__name__}\n"
             f"  from       {source_text(caller())}\n"
-            "  hint       pass `np.asarray(x)`, or `x.filled(value)` of a masked array",
+            f"  hint       {filled if what == _MASK else 'pass `np.asarray(x)`'}",
             value=x,
         )
     if is_numpy(x) or _is_named(x):
@@ -372,7 +376,7 @@ def _meaning_of_its_own(x: Any) -> str | None:
     if not hasattr(x, "dtype") or isinstance(x, type):
         return None
     if hasattr(x, "filled"):
-        return "a mask"
+        return _MASK
     if hasattr(x, "getA1"):
         return "matrix products for `*`"
     for cls in type(x).__mro__:
