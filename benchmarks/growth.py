@@ -17,7 +17,11 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
+import tenferro as tn
 from benchmarks.harness.workload import Figure, Goal, Options, Workload
+from tenferro.primitives import optimization_barrier
 
 W = Workload(
     "growth",
@@ -26,101 +30,111 @@ W = Workload(
     quick=[],
     goals=[Goal(1.1, figure="slope")],
 )
-Make = Callable[[int], Callable[[], Any]]
+First = Callable[[], Any]
 
 
-def programs() -> dict[str, Make]:  # noqa: C901 - one small function for each program
-    """Each program as a function that makes its first call for a size."""
-    import numpy as np
+def numbers(n: int) -> list[float]:
+    return [0.5 + i / n for i in range(n)]
 
-    import tenferro as tn
-    from tenferro.primitives import optimization_barrier
 
-    def numbers(n: int) -> list[float]:
-        return [0.5 + i / n for i in range(n)]
+def concatenate(n: int) -> First:
+    arrays = [np.full(2, x) for x in numbers(n)]
+    return lambda: tn.grad(lambda xs: np.sum(np.concatenate(xs) ** 2))(arrays)
 
-    def concatenate(n: int) -> Callable[[], Any]:
-        arrays = [np.full(2, x) for x in numbers(n)]
-        return lambda: tn.grad(lambda xs: np.sum(np.concatenate(xs) ** 2))(arrays)
 
-    def stack(n: int) -> Callable[[], Any]:
-        return lambda: tn.grad(lambda xs: np.sum(np.stack(xs) ** 2))(numbers(n))
+def stack(n: int) -> First:
+    return lambda: tn.grad(lambda xs: np.sum(np.stack(xs) ** 2))(numbers(n))
 
-    def stack_forward(n: int) -> Callable[[], Any]:
-        xs = tuple(numbers(n))
-        return lambda: tn.jvp(lambda *xs: np.sum(np.stack(xs) ** 2), xs, xs)
 
-    def custom_rule(n: int) -> Callable[[], Any]:
-        @tn.custom_vjp
-        def f(*xs: Any) -> Any:
-            return sum(xs)
+def stack_forward(n: int) -> First:
+    xs = tuple(numbers(n))
+    return lambda: tn.jvp(lambda *xs: np.sum(np.stack(xs) ** 2), xs, xs)
 
-        f.defvjp(lambda *xs: (sum(xs), ()), lambda _, g: (g,) * n)
-        return lambda: tn.grad(lambda xs: f(*xs))(numbers(n))
 
-    def mapped(n: int) -> Callable[[], Any]:
-        columns = [np.full(3, x) for x in numbers(n)]
-        return lambda: tn.vmap(lambda *xs: np.stack([np.sin(x) for x in xs]))(*columns)
+def custom_rule(n: int) -> First:
+    @tn.custom_vjp
+    def f(*xs: Any) -> Any:
+        return sum(xs)
 
-    def parts(n: int) -> Callable[[], Any]:
-        return lambda: tn.grad(lambda x: sum(np.sin(x[i]) for i in range(n)))(np.ones(n))
+    f.defvjp(lambda *xs: (sum(xs), ()), lambda _, g: (g,) * n)
+    return lambda: tn.grad(lambda xs: f(*xs))(numbers(n))
 
-    def many_outputs(n: int) -> Callable[[], Any]:
-        def f(x: Any) -> list[Any]:
-            return [np.sin(x * (i + 2.5)) for i in range(n)]
 
-        return lambda: tn.vjp(f, 1.0)[1](numbers(n))
+def mapped(n: int) -> First:
+    columns = [np.full(3, x) for x in numbers(n)]
+    return lambda: tn.vmap(lambda *xs: np.stack([np.sin(x) for x in xs]))(*columns)
 
-    def deep(n: int) -> Callable[[], Any]:
-        def f(x: Any) -> Any:
-            for _ in range(n):
-                x = np.sin(x)
-            return np.sum(x)
 
-        return lambda: tn.grad(f)(np.ones(2))
+def parts(n: int) -> First:
+    return lambda: tn.grad(lambda x: sum(np.sin(x[i]) for i in range(n)))(np.ones(n))
 
-    def wide(n: int) -> Callable[[], Any]:
-        return lambda: tn.grad(lambda xs: sum(np.sin(x) for x in xs))(numbers(n))
 
-    def shared(n: int) -> Callable[[], Any]:
-        def f(x: Any) -> Any:
-            a = b = x
-            for _ in range(n):
-                a, b = a * b, np.sin(a) + b
-            return np.sum(a)
+def many_outputs(n: int) -> First:
+    def f(x: Any) -> list[Any]:
+        return [np.sin(x * (i + 2.5)) for i in range(n)]
 
-        return lambda: tn.grad(f)(np.full(2, 0.01))
+    return lambda: tn.vjp(f, 1.0)[1](numbers(n))
 
-    def jvp_rule_of_leaves(n: int) -> Callable[[], Any]:
-        f = tn.custom_jvp(lambda xs: [x * 2 for x in xs])
-        f.defjvp(lambda primals, tangents: (f(*primals), [t * 2 for t in tangents[0]]))
-        return lambda: tn.grad(lambda xs: sum(f(xs)))(numbers(n))
 
-    def vjp_rule_of_leaves(n: int) -> Callable[[], Any]:
-        f = tn.custom_vjp(lambda xs: [x * 2 for x in xs])
-        f.defvjp(lambda xs: (f(xs), ()), lambda _, cts: ([ct * 2 for ct in cts],))
-        return lambda: tn.grad(lambda xs: sum(f(xs)))(numbers(n))
+def deep(n: int) -> First:
+    def f(x: Any) -> Any:
+        for _ in range(n):
+            x = np.sin(x)
+        return np.sum(x)
 
-    def barrier(n: int) -> Callable[[], Any]:
-        return lambda: tn.grad(lambda xs: sum(optimization_barrier(xs)))(numbers(n))
+    return lambda: tn.grad(f)(np.ones(2))
 
-    def jit_leaves(n: int) -> Callable[[], Any]:
-        return lambda: tn.jit(lambda xs: [np.sin(x) for x in xs])(numbers(n))
 
-    def second_order(n: int) -> Callable[[], Any]:
-        return lambda: tn.hvp(lambda xs: sum(np.sin(x) for x in xs))(numbers(n), numbers(n))
+def wide(n: int) -> First:
+    return lambda: tn.grad(lambda xs: sum(np.sin(x) for x in xs))(numbers(n))
 
-    found = (
-        concatenate, stack, stack_forward, custom_rule, mapped, parts, many_outputs, deep, wide,
-        shared, jvp_rule_of_leaves, vjp_rule_of_leaves, barrier, jit_leaves, second_order,
-    )  # fmt: skip
-    return {make.__name__: make for make in found}
+
+def shared(n: int) -> First:
+    def f(x: Any) -> Any:
+        a = b = x
+        for _ in range(n):
+            a, b = a * b, np.sin(a) + b
+        return np.sum(a)
+
+    return lambda: tn.grad(f)(np.full(2, 0.01))
+
+
+def jvp_rule_of_leaves(n: int) -> First:
+    f = tn.custom_jvp(lambda xs: [x * 2 for x in xs])
+    f.defjvp(lambda primals, tangents: (f(*primals), [t * 2 for t in tangents[0]]))
+    return lambda: tn.grad(lambda xs: sum(f(xs)))(numbers(n))
+
+
+def vjp_rule_of_leaves(n: int) -> First:
+    f = tn.custom_vjp(lambda xs: [x * 2 for x in xs])
+    f.defvjp(lambda xs: (f(xs), ()), lambda _, cts: ([ct * 2 for ct in cts],))
+    return lambda: tn.grad(lambda xs: sum(f(xs)))(numbers(n))
+
+
+def barrier(n: int) -> First:
+    return lambda: tn.grad(lambda xs: sum(optimization_barrier(xs)))(numbers(n))
+
+
+def jit_leaves(n: int) -> First:
+    return lambda: tn.jit(lambda xs: [np.sin(x) for x in xs])(numbers(n))
+
+
+def second_order(n: int) -> First:
+    return lambda: tn.hvp(lambda xs: sum(np.sin(x) for x in xs))(numbers(n), numbers(n))
+
+
+PROGRAMS: tuple[Callable[[int], First], ...] = (
+    concatenate, stack, stack_forward, custom_rule, mapped, parts, many_outputs, deep, wide,
+    shared, jvp_rule_of_leaves, vjp_rule_of_leaves, barrier, jit_leaves, second_order,
+)  # fmt: skip
+"""Each program as a function of a size, which returns its first call."""
 
 
 def figures(options: Options) -> Iterator[Figure]:
     """CPU seconds of first calls, and the slopes between them."""
     sizes = [100, 1000] if options.quick else [1000, 10_000, 100_000]
-    for name, make in programs().items():
+    for make in PROGRAMS:
+        name = make.__name__
         make(7)()
         before = 0.0
         for n in sizes:

@@ -32,80 +32,59 @@ _PLACES = ([True, True, False, False], [True, False, True, False])
 _LEFT, _RIGHT = [1.0, 2.0, 3.0, -0.5], [2.0, 2.0, 1.0, -0.5]
 
 
-def _comparison(
-    name: str,
-    meaning: Meaning,
-    with_nan: bool,
-    at_zero: bool,
-    infs: list[bool],
-    *,
-    ordered: bool = True,
+def _equality(
+    name: str, meaning: Meaning, with_nan: bool, at_zero: bool, infs: list[bool]
 ) -> Table:
-    rows = [
+    rows = (
+        *_shared(with_nan, at_zero, infs),
+        Row(
+            edge="complex",
+            inputs=([1 + 1j, 2j, 0j], [1 + 1j, 1j, 1 + 0j]),
+            dtypes=COMPLEX,
+            out="bool",
+        ),
+        Row(edge="booleans", inputs=([True, True, False], [True, False, False]), dtypes=BOOL),
+    )
+    return table(f"std::{name}", *rows, refuses="shapes", meaning=meaning, level=1)
+
+
+def _order(name: str, meaning: Meaning, with_nan: bool, at_zero: bool, infs: list[bool]) -> Table:
+    rows = (
+        *_shared(with_nan, at_zero, infs),
+        Row(edge="booleans", inputs=_PLACES, dtypes=BOOL),
+    )
+    return table(f"std::{name}", *rows, refuses="shapes no_order", meaning=meaning, level=1)
+
+
+def _shared(with_nan: bool, at_zero: bool, infs: list[bool]) -> tuple[Row, ...]:
+    """Make the rows of every comparison, given the results at nan, at ±0, and at infinities."""
+    return (
         Row(edge="wide", inputs=([_LEFT, _RIGHT], [_RIGHT, _LEFT]), out="bool"),
         Row(edge="other_dtypes", inputs=([1, 2, 3], [2, 2, 1]), dtypes=RARE_DTYPES, out="bool"),
         Row(edge="scalar", inputs=(1.5, 2.5), out="bool"),
         Row(edge="empty", inputs=(grid(0, 1, 0, 3), grid(0, 1, 0, 3)), dtypes=F64, out="bool"),
-        Row(
-            edge="size1_axis", inputs=(grid(-1, 1, 1, 3), grid(-2, 2, 1, 3)), dtypes=F64, out="bool"
-        ),
-        Row(
-            edge="non_contiguous",
-            inputs=(grid(-1, 1, 3, 2), grid(-2, 2, 3, 2)),
-            dtypes=F64,
-            out="bool",
-            layout="strided",
-        ),
-        Row(
-            edge="full_precision",
-            inputs=([1.0, 1 + 2.0**-44], [1 + 2.0**-44, 1.0]),
-            dtypes=F64,
-            out="bool",
-        ),
-        Row(
-            edge="integers",
-            inputs=(igrid(-2, 3, 2, 3), igrid(-1, 2, 2, 3)),
-            dtypes=INTS,
-            out="bool",
-        ),
-        Row(
-            edge="nan",
-            inputs=([nan, 1.0, nan], [1.0, nan, nan]),
-            out="bool",
-            expected=[with_nan] * 3,
-        ),
+        Row(edge="size1_axis", inputs=(grid(-1, 1, 1, 3), grid(-2, 2, 1, 3)), dtypes=F64,
+            out="bool"),
+        Row(edge="non_contiguous", inputs=(grid(-1, 1, 3, 2), grid(-2, 2, 3, 2)), dtypes=F64,
+            out="bool", layout="strided"),
+        Row(edge="full_precision", inputs=([1.0, 1 + 2.0**-44], [1 + 2.0**-44, 1.0]), dtypes=F64,
+            out="bool"),
+        Row(edge="integers", inputs=(igrid(-2, 3, 2, 3), igrid(-1, 2, 2, 3)), dtypes=INTS,
+            out="bool"),
+        Row(edge="nan", inputs=([nan, 1.0, nan], [1.0, nan, nan]), out="bool",
+            expected=[with_nan] * 3),
         Row(edge="inf", inputs=([inf, -inf, inf], [inf, inf, 1.0]), out="bool", expected=infs),
-        Row(
-            edge="negative_zero",
-            inputs=([-0.0, 0.0], [0.0, -0.0]),
-            out="bool",
-            expected=[at_zero] * 2,
-        ),
-    ]
-    if ordered:
-        rows.append(Row(edge="booleans", inputs=_PLACES, dtypes=BOOL))
-    if not ordered:
-        rows.append(
-            Row(
-                edge="complex",
-                inputs=([1 + 1j, 2j, 0j], [1 + 1j, 1j, 1 + 0j]),
-                dtypes=COMPLEX,
-                out="bool",
-            )
-        )
-        rows.append(
-            Row(edge="booleans", inputs=([True, True, False], [True, False, False]), dtypes=BOOL)
-        )
-    refuses = "shapes no_order" if ordered else "shapes"
-    return table(f"std::{name}", *rows, refuses=refuses, meaning=meaning, level=1)
+        Row(edge="negative_zero", inputs=([-0.0, 0.0], [0.0, -0.0]), out="bool",
+            expected=[at_zero] * 2),
+    )  # fmt: skip
 
 
-EQ = _comparison("eq", lambda mp, x, y: x == y, False, True, [True, False, False], ordered=False)
-NE = _comparison("ne", lambda mp, x, y: x != y, True, False, [False, True, True], ordered=False)
-LT = _comparison("lt", lambda mp, x, y: x < y, False, False, [False, True, False])
-LE = _comparison("le", lambda mp, x, y: x <= y, False, True, [True, True, False])
-GT = _comparison("gt", lambda mp, x, y: x > y, False, False, [False, False, True])
-GE = _comparison("ge", lambda mp, x, y: x >= y, False, True, [True, False, True])
+EQ = _equality("eq", lambda mp, x, y: x == y, False, True, [True, False, False])
+NE = _equality("ne", lambda mp, x, y: x != y, True, False, [False, True, True])
+LT = _order("lt", lambda mp, x, y: x < y, False, False, [False, True, False])
+LE = _order("le", lambda mp, x, y: x <= y, False, True, [True, True, False])
+GT = _order("gt", lambda mp, x, y: x > y, False, False, [False, False, True])
+GE = _order("ge", lambda mp, x, y: x >= y, False, True, [True, False, True])
 
 
 def _logical(name: str, count: int, meaning: Meaning) -> Table:
