@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from tenferro.arrays.evaluation.results import publish_kinds as _publish_kinds
 from tenferro.arrays.functions.calculus import trapezoid
-from tenferro.integrate._initial_value import Solution, odeint, solve_ivp
+from tenferro.integrate._initial_value import odeint, solve_ivp
 from tenferro.integrate._samples import cumulative_simpson, cumulative_trapezoid, simpson
+from tenferro.integrate._solve import Solution
 from tenferro.primitives._boundary import publish as _publish
 
 __all__ = [

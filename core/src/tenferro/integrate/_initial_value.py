@@ -8,32 +8,25 @@ from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line, unknown_option
-from tenferro.arrays.functions.arithmetic import maximum
 from tenferro.arrays.functions.creation import array
-from tenferro.arrays.functions.data_types import finfo
-from tenferro.arrays.functions.structural import moveaxis
+from tenferro.arrays.functions.structural import stack
 from tenferro.arrays.handle.array import Array, evaluable
 from tenferro.arrays.handle.traces import is_traced
 from tenferro.arrays.promotion.broadcast import cast, common_dtype, double_if_exact
-from tenferro.integrate._dormand_prince import RightSide
-from tenferro.integrate._step_sizes import Problem
-from tenferro.integrate._steps import solution
-from tenferro.primitives import InvalidParameterError, ShapeMismatchError
-from tenferro.transforms.control.around import program_around, record_function
+from tenferro.integrate._solve import (
+    METHODS,
+    EventSetting,
+    Given,
+    Setting,
+    Solution,
+    solve,
+)
+from tenferro.primitives import DTypeMismatchError, InvalidParameterError, ShapeMismatchError
+from tenferro.transforms.control.around import RecordedFunction, record_function
 from tenferro.transforms.control.body import Leaf
 
-
-class Solution(NamedTuple):
-    """The result of ``solve_ivp``."""
-
-    t: Array
-    """The times that were asked for, [m]."""
-    y: Array
-    """The solution there, [*s, m]; nan where it was not reached."""
-    nfev: Array
-    """The number of evaluations of the right side."""
-    success: Array
-    """Whether the end was reached."""
+_TIMES = ("t_span", "t_span", "t_eval")
+_TWO_TIMES = "two times: where the solution begins and ends"
 
 
 class _Options(NamedTuple):
@@ -45,6 +38,10 @@ class _Options(NamedTuple):
     """None: chosen."""
     max_step: Any
     max_steps: Any
+    method: Any = "RK45"
+    dense_output: bool = False
+    events: Sequence[Callable[[Array, Array], Any]] = ()
+    max_events: Any = 16
 
 
 def solve_ivp(
@@ -53,6 +50,8 @@ def solve_ivp(
     y0: Any,
     method: str = "RK45",
     t_eval: Any = None,
+    dense_output: bool = False,
+    events: Any = None,
     *,
     args: Sequence[Any] = (),
     rtol: Any = 1e-3,
@@ -60,18 +59,29 @@ def solve_ivp(
     first_step: Any = None,
     max_step: Any = float("inf"),
     max_steps: int = 4096,
+    max_events: int = 16,
 ) -> Solution:
     """Solve y′ = fun(t, y, *args) with y(t₀) = y0, at the times ``t_eval`` between t₀ and t₁.
 
     y0: [*s]   t_span: t₀, t₁   t_eval: [m]   rtol, atol: numbers, or as y0
 
-    Steps, errors and the values between steps are those of SciPy's "RK45", the only method.
+    ``method`` is "RK45" or "RK23", with the steps, errors and values between steps of SciPy.
     Derivatives, in both modes and of any order, flow to y0, to the times, and to what ``fun``
     reads. They are those of the scheme with the steps that were accepted. Reverse mode computes
     each step twice and keeps one state for 16 attempted steps. ``max_steps`` bounds the attempts:
     at times that they do not reach y is nan, and ``success`` is False.
 
-    Raises       InvalidParameterError, ShapeMismatchError.
+    ``events`` is a function g(t, y, *args), or several, whose zeros along the solution are wanted.
+    As with SciPy, an attribute ``terminal`` of the function, True or a number n, lets its first or
+    n-th zero end the solution, and ``direction`` selects zeros where g rises (more than 0) or falls
+    (less than 0). ``t_events`` and ``y_events`` have room for n zeros, or for ``max_events`` if
+    none is terminal; the solution ends without success where there are more. They have derivatives,
+    as y has, by the implicit function theorem. At times behind a terminal event y is nan.
+
+    With ``dense_output``, ``solution.sol(t)`` gives y at any times, of shape [*s, *t.shape]; all
+    attempted steps are then kept, ``max_steps`` of them.
+
+    Raises       InvalidParameterError, ShapeMismatchError, DTypeMismatchError.
 
     >>> import numpy as np
     >>> import tenferro as tn
@@ -80,20 +90,38 @@ def solve_ivp(
     ...     return tn.integrate.solve_ivp(decay, (0, 2), [1.0], t_eval=[2.0], rtol=1e-9).y[0, 0]
     >>> float(round(tn.grad(after_two)(0.5), 5)), float(round(-2 * np.exp(-1.0), 5))
     (-0.73576, -0.73576)
+    >>> def time_of_fall(height):  # √(2 h / g)
+    ...     ground = lambda t, y: y[0]
+    ...     ground.terminal = True
+    ...     falling = lambda t, y: [y[1], -9.81]
+    ...     found = tn.integrate.solve_ivp(falling, (0, 9), [height, 0.0], t_eval=[], events=ground)
+    ...     return found.t_events[0][0]
+    >>> float(round(time_of_fall(5.0), 6)), float(round(tn.grad(time_of_fall)(5.0), 6))
+    (1.009641, 0.100964)
     """
-    if method != "RK45":
-        raise at_user_line(unknown_option("solve_ivp", "method", method, "'RK45'"))
     if t_eval is None:
         raise at_user_line(InvalidParameterError.of(
             "solve_ivp", "the times of the solution are not given", got="t_eval=None",
             need="t_eval: how many steps a solution takes is not known before its values are",
             parameter="t_eval", value=None,
         ))  # fmt: skip
+    watched = [] if events is None else [events] if callable(events) else [*events]
     return _solved(
         "solve_ivp", lambda t, y: fun(t, y, *args), _ends(t_span), y0, t_eval,
-        _Options(rtol, atol, first_step, max_step, max_steps),
+        _Options(
+            rtol, atol, first_step, max_step, max_steps, method, dense_output,
+            [_with_arguments(event, args) for event in watched], max_events,
+        ),
         axis=-1,
     )  # fmt: skip
+
+
+def _with_arguments(event: Any, args: Sequence[Any]) -> Callable[[Array, Array], Any]:
+    """Return an event as a function of t and y, with its attributes."""
+    call: Any = lambda t, y: event(t, y, *args)  # noqa: E731
+    call.terminal = getattr(event, "terminal", False)
+    call.direction = getattr(event, "direction", 0)
+    return call  # type: ignore[no-any-return]
 
 
 def odeint(
@@ -150,15 +178,41 @@ def _solved(
 ) -> Solution:
     """Solve the problem in one precision: that of y0 and of its slope.
 
-    ``axis``: that of the times in the solution.
-
-    Raises InvalidParameterError, ShapeMismatchError.
+    Raises InvalidParameterError, ShapeMismatchError, DTypeMismatchError.
     """
     max_steps = _check_options(function, span, options)
     y = double_if_exact(y0)
-    t0, t1, at = [double_if_exact(t) for t in (*span, times)]
+    t0, t1, at = [_real(function, name, t) for name, t in zip(_TIMES, (*span, times), strict=True)]
     if at.ndim != 1:
         raise at_user_line(_no_times(function, at))
+    if t0.shape or t1.shape:
+        raise at_user_line(_refused(function, "not an interval", "t_span", span, _TWO_TIMES))
+    right, y = _recorded(function, fun, t0, y)
+    real = y.dtype.real_dtype
+    t0, t1, at = [cast(t, real) for t in (t0, t1, at)]
+    _check_inside(function, t0, t1, at)
+    names = ["rtol", "atol", "max_step", *([] if options.first_step is None else ["first_step"])]
+    numbers = [cast(_real(function, name, getattr(options, name)), real) for name in names]
+    _check_tolerances(function, numbers[0], numbers[1], y)
+    events, event_setting = _recorded_events(function, options, t0, y)
+    fixed_times = all([evaluable(x.key) and not is_traced(x.key) for x in (t0, at)])
+    setting = Setting(
+        function, options.method, max_steps, fixed_times, axis, bool(options.dense_output),
+        len(numbers) > 3, event_setting,
+    )  # fmt: skip
+
+    def times_of(t: Any) -> Array:
+        found = cast(_real("solution", "t", t), real)
+        _check_inside("solution", t0, t1, found.reshape(-1), "t")
+        return found
+
+    return solve(setting, right, events, at, Given(t0, t1, y, *numbers), times_of, y0)
+
+
+def _recorded(
+    function: str, fun: Callable[[Array, Array], Any], t0: Array, y: Array
+) -> tuple[RecordedFunction, Array]:
+    """Return the right side, recorded, and y0 in the precision of both."""
 
     def right(t: Array, y: Array) -> list[Array]:
         found = array(fun(t, y))
@@ -171,32 +225,73 @@ def _solved(
         return [cast(found, common_dtype([y, found]))]
 
     while True:
-        real = y.dtype.real_dtype
-        t0, t1, at = [cast(t, real) for t in (t0, t1, at)]
-        f = record_function(function, right, [Leaf("t", t0.aval), Leaf("y", y.aval)])
-        dtype = f.avals[0].dtype
+        time = t0.aval.with_dtype(y.dtype.real_dtype)
+        found = record_function(function, right, [Leaf("t", time), Leaf("y", y.aval)])
+        dtype = found.avals[0].dtype
         if dtype is y.dtype:
-            break
+            return found, y
         y = cast(y, dtype)
-    _check_inside(function, t0, t1, at)
-    numbers = [options.rtol, options.atol, options.max_step, options.first_step]
-    settings = [cast(double_if_exact(x), real) for x in numbers if x is not None]
-    fixed_times = all([evaluable(x.key) and not is_traced(x.key) for x in (t0, at)])
 
-    def program(functions: Any, *given: Array) -> list[Array]:
-        t0, t1, y, at, relative, absolute, max_step, *first_step = given
-        f: RightSide = lambda t, y: functions[0](t, y)[0]  # noqa: E731
-        problem = Problem(
-            f, t0, t1, y, f(t0, y), at, maximum(relative, 100 * finfo(real).eps), absolute,
-            first_step[0] if first_step else None, max_step, max_steps, fixed_times,
-        )  # fmt: skip
-        found, last = solution(problem)
-        evaluations = 6 * last.attempts + (1 if first_step else 2)
-        return [moveaxis(found, 0, axis), evaluations, last.at.t == problem.t1]
 
-    key = max_steps, fixed_times, axis
-    given = t0, t1, y, at, *settings
-    return Solution(at, *program_around(function, [f], program, key, given))
+def _recorded_events(
+    function: str, options: _Options, t0: Array, y: Array
+) -> tuple[RecordedFunction | None, EventSetting | None]:
+    """Return the events, recorded as one function that returns a vector, and their attributes."""
+    if not options.events:
+        return None, None
+
+    def values(t: Array, y: Array) -> list[Array]:
+        return [stack([_value_of_event(function, event(t, y), t) for event in options.events])]
+
+    room = _count(function, "max_events", options.max_events)
+    last = tuple([_last(function, event.terminal) for event in options.events])
+    directions = tuple([_direction(function, event.direction) for event in options.events])
+    recorded = record_function(function, values, [Leaf("t", t0.aval), Leaf("y", y.aval)])
+    return recorded, EventSetting(directions, last, tuple([n or room for n in last]))
+
+
+def _value_of_event(function: str, value: Any, t: Array) -> Array:
+    """Return the value of an event as a number in the precision of the time."""
+    found = _real(function, "an event", array(value))
+    if found.shape:
+        raise at_user_line(ShapeMismatchError.of(
+            function, "an event is not a number", got=found.aval, need=str(t.aval),
+            shapes=(found.shape,),
+        ))  # fmt: skip
+    return cast(found, t.dtype)
+
+
+def _last(function: str, terminal: Any) -> int:
+    """Return the number of the zero that ends a solution; 0 if none does."""
+    if terminal is None or isinstance(terminal, bool):
+        return int(terminal or 0)
+    return _count(function, "terminal", terminal)
+
+
+def _direction(function: str, direction: Any) -> float:
+    """Return the direction of an event: 1 for zeros where it rises, -1 where it falls, 0 both."""
+    try:
+        number = float(direction)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if number != number:
+        fact, need = "direction is not a number", "more than 0, less than 0, or 0 for both"
+        raise at_user_line(_refused(function, fact, "direction", direction, need))
+    return float((number > 0) - (number < 0))
+
+
+def _real(function: str, name: str, x: Any) -> Array:
+    """Return a real array of inexact numbers.
+
+    Raises DTypeMismatchError: for complex numbers, whose imaginary part would be lost.
+    """
+    found = double_if_exact(x)
+    if found.dtype.is_complex:
+        raise at_user_line(DTypeMismatchError.of(
+            function, f"{name} is complex", got=found.aval, need="real numbers",
+            dtypes=(found.dtype,),
+        ))  # fmt: skip
+    return found
 
 
 def _check_options(function: str, span: tuple[Any, ...], options: _Options) -> int:
@@ -204,9 +299,11 @@ def _check_options(function: str, span: tuple[Any, ...], options: _Options) -> i
 
     Raises InvalidParameterError.
     """
+    if options.method not in METHODS:
+        known = " or ".join(map(repr, METHODS))
+        raise at_user_line(unknown_option(function, "method", options.method, known))
     if len(span) != 2:
-        need = "two times: where the solution begins and ends"
-        raise at_user_line(_refused(function, "not an interval", "t_span", span, need))
+        raise at_user_line(_refused(function, "not an interval", "t_span", span, _TWO_TIMES))
     for name in ("rtol", "atol", "first_step", "max_step"):
         value, may_be_zero = getattr(options, name), name in ("rtol", "atol")
         is_missing = value is None and name != "first_step"
@@ -214,17 +311,43 @@ def _check_options(function: str, span: tuple[Any, ...], options: _Options) -> i
         if is_missing or (is_known and not (value >= 0 if may_be_zero else value > 0)):
             need = f"a number, {'0 or more' if may_be_zero else 'more than 0'}"
             raise at_user_line(_refused(function, f"{name} is out of range", name, value, need))
+    return _count(function, "max_steps", options.max_steps)
+
+
+def _count(function: str, name: str, value: Any) -> int:
+    """Return an integer of 1 or more.
+
+    Raises InvalidParameterError.
+    """
     try:
-        steps = index(options.max_steps)
+        found = index(value)
     except TypeError:
-        steps = 0
-    if steps < 1 or isinstance(options.max_steps, bool):
-        fact, need = "max_steps is out of range", "an integer of 1 or more"
-        raise at_user_line(_refused(function, fact, "max_steps", options.max_steps, need))
-    return steps
+        found = 0
+    if found < 1 or isinstance(value, bool):
+        need = "an integer of 1 or more"
+        raise at_user_line(_refused(function, f"{name} is out of range", name, value, need))
+    return found
 
 
-def _check_inside(function: str, t0: Array, t1: Array, times: Array) -> None:
+def _check_tolerances(function: str, relative: Array, absolute: Array, y: Array) -> None:
+    """Check tolerances that are arrays: their shapes, and the values that are known.
+
+    Raises InvalidParameterError, ShapeMismatchError.
+    """
+    for name, x in (("rtol", relative), ("atol", absolute)):
+        if x.shape not in ((), y.shape):
+            raise at_user_line(ShapeMismatchError.of(
+                function, f"{name} has another shape than y0", got=x.aval,
+                need=f"a number, or {y.aval.with_dtype(x.dtype)}", shapes=(x.shape, y.shape),
+            ))  # fmt: skip
+        if x.shape and evaluable(x.key):
+            value = x._concrete("a tolerance")
+            if not (value >= 0).all():
+                need = "numbers, 0 or more"
+                raise at_user_line(_refused(function, f"{name} is out of range", name, value, need))
+
+
+def _check_inside(function: str, t0: Array, t1: Array, times: Array, name: str = "t_eval") -> None:
     """Check times that are known, of an interval that is known.
 
     Raises InvalidParameterError.
@@ -234,7 +357,7 @@ def _check_inside(function: str, t0: Array, t1: Array, times: Array) -> None:
     a, b, at = [t._concrete("the order of times") for t in (t0, t1, times)]
     if ((at < min(a, b)) | (at > max(a, b))).any():
         need = f"times from {float(a)} to {float(b)}"
-        raise at_user_line(_refused(function, "a time is outside of t_span", "t_eval", at, need))
+        raise at_user_line(_refused(function, "a time is outside of t_span", name, at, need))
 
 
 def _no_times(function: str, times: Array) -> ShapeMismatchError:

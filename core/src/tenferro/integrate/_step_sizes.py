@@ -11,9 +11,23 @@ from typing import Any
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.functions.arithmetic import absolute, maximum, minimum, sqrt, square
 from tenferro.arrays.functions.comparison import where
+from tenferro.arrays.functions.floating import nextafter
 from tenferro.arrays.functions.reduction import sum as _sum
 from tenferro.arrays.handle.array import Array
-from tenferro.integrate._dormand_prince import RightSide
+from tenferro.integrate._method import Method, RightSide
+
+
+class Events(NamedTuple):
+    """Functions whose zeros along the solution are wanted."""
+
+    values: RightSide
+    """A time, [*s] → [k], one for each function."""
+    directions: tuple[float, ...]
+    """More than 0: zeros where the values rise; less than 0: where they fall; 0: both."""
+    last: tuple[int, ...]
+    """The number of the zero that ends the solution; 0: none does."""
+    kept: int
+    """The number of zeros of each function for which there is room."""
 
 
 class Problem(NamedTuple):
@@ -23,6 +37,7 @@ class Problem(NamedTuple):
     """
 
     f: RightSide
+    method: Method
     t0: Array
     t1: Array
     y0: Array
@@ -37,6 +52,9 @@ class Problem(NamedTuple):
     max_steps: int
     fixed_times: bool
     """Whether t0 and the times are known numbers, in which no derivative is taken."""
+    events: Events | None = None
+    is_dense: bool = False
+    """Whether the solution between the times is kept."""
 
 
 def first_size(p: Problem, forward: Array) -> Array:
@@ -54,7 +72,7 @@ def first_size(p: Problem, forward: Array) -> Array:
     bend = _norm((later - slope) / scale) / where(trial == 0, 1.0, trial)
     largest = maximum(of_slope, bend)
     is_flat = largest <= 1e-15
-    by_bend = (0.01 / where(is_flat, 1.0, largest)) ** 0.2
+    by_bend = (0.01 / where(is_flat, 1.0, largest)) ** (1 / p.method.error_order)
     chosen = where(is_flat, maximum(1e-6, trial * 1e-3), by_bend)
     return minimum(minimum(100 * trial, chosen), minimum(length, p.max_step))
 
@@ -64,11 +82,17 @@ def error_ratio(p: Problem, error: Array, *ys: Array) -> Array:
     return _norm(error / _scale(p, *ys))
 
 
-def factor(ratio: Array, accepted: Array, was_rejected: Array) -> Array:
+def factor(p: Problem, ratio: Array, accepted: Array, was_rejected: Array) -> Array:
     """Return what the size is multiplied by; nan, outside of the domain of f, makes it small."""
-    ideal = 0.9 * maximum(ratio, 1e-10) ** -0.2
+    ideal = 0.9 * maximum(ratio, 1e-10) ** (-1 / p.method.error_order)
     larger = where(was_rejected, minimum(ideal, 1.0), minimum(ideal, 10.0))
     found: Array = where(accepted, larger, where(ideal > 0.2, ideal, 0.2))
+    return found
+
+
+def least_size(t: Array, forward: Array) -> Array:
+    """Return the smallest size of a step from t: ten times the distance of the next number."""
+    found: Array = 10.0 * absolute(nextafter(t, forward * float("inf")) - t)
     return found
 
 

@@ -1,0 +1,49 @@
+"""What the solvers of initial value problems ask of a method of one step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tenferro._runtime.records import NamedTuple
+from tenferro.arrays.handle.array import Array
+
+RightSide = Callable[[Array, Array], Array]
+
+
+class Step(NamedTuple):
+    """A step from y to another value, and y + x (c₁ + x (c₂ + …)) for x from 0 to 1."""
+
+    y: Array
+    slope: Array
+    """That of the end, which the next step begins with."""
+    error: Array
+    coefficients: Array
+    """[k, *s]."""
+
+
+class Method(NamedTuple):
+    """A method: its step, and what the choice of step sizes must know of it."""
+
+    step: Callable[..., Step]
+    """``step(f, t, y, slope, h, end)`` goes from (t, y), where the slope is known, by h to ``end``.
+
+    ``end`` is t + h; at the last step it is the exact end of the interval.
+    """
+    coefficients: int
+    """Their number k in the polynomial over a step."""
+    error_order: int
+    """The error of a step of size h is of order h to the power of this number."""
+    evaluations: int
+    """Those of f in one step."""
+
+
+def value_between(y: Array, coefficients: Array, x: Array) -> Array:
+    """Return the polynomials of m steps at parts x of them.
+
+    y: [m, *s]   coefficients: [m, k, *s]   x: [m]   →   [m, *s]
+    """
+    x = x.reshape(-1, *[1] * (y.ndim - 1))
+    found: Array = coefficients[:, -1]
+    for k in reversed(range(coefficients.shape[1] - 1)):
+        found = coefficients[:, k] + x * found
+    return y + x * found
