@@ -20,12 +20,14 @@ from tenferro.arrays.functions.searching import searchsorted
 from tenferro.arrays.functions.structural import moveaxis
 from tenferro.arrays.handle.array import Array
 from tenferro.integrate._explicit import BOGACKI_SHAMPINE, DORMAND_PRINCE
+from tenferro.integrate._method import RightSide
+from tenferro.integrate._rosenbrock import RODAS
 from tenferro.integrate._step_sizes import Events, Problem
 from tenferro.integrate._steps import Part, State, solution, stepped, values_within
-from tenferro.transforms.control.around import RecordedFunction, program_around
+from tenferro.transforms.control.around import BoundFunction, RecordedFunction, program_around
 from tenferro.transforms.custom_rules.with_derivative_of import with_derivative_of
 
-METHODS = {"RK23": BOGACKI_SHAMPINE, "RK45": DORMAND_PRINCE}
+METHODS = {"RK23": BOGACKI_SHAMPINE, "RK45": DORMAND_PRINCE, "Rodas4": RODAS}
 
 
 class EventSetting(NamedTuple):
@@ -160,20 +162,28 @@ def solve(
     return solved
 
 
-def _problem(setting: Setting, functions: Sequence[Any], times: Array, given: Given) -> Problem:
-    """Return the problem of functions of their own arguments, which return lists."""
-    f = lambda t, y: functions[0](t, y)[0]  # noqa: E731
+def _problem(
+    setting: Setting, functions: Sequence[BoundFunction], times: Array, given: Given
+) -> Problem:
+    """Return the problem of the right side and, unless they are not needed, the events."""
+    right, *watched = functions
     events = None
-    if setting.events is not None and len(functions) > 1:
+    if setting.events is not None and watched:
         directions, last, room = setting.events
-        values = lambda t, y: functions[1](t, y)[0]  # noqa: E731
-        events = Events(values, directions, last, max(room))
+        values = watched[0]
+        events = Events(_first(values), _first(values.constant()), directions, last, max(room))
+    f = _first(right)
     t0, t1, y0, rtol, atol, max_step, first_step = given
     relative = maximum(rtol, 100 * finfo(t0.dtype).eps)
     return Problem(
-        f, METHODS[setting.method], t0, t1, y0, f(t0, y0), times, relative, atol, first_step,
+        f, _first(right.constant()), METHODS[setting.method], t0, t1, y0, f(t0, y0), times, relative, atol, first_step,
         max_step, setting.max_steps, setting.fixed_times, events, setting.is_dense,
     )  # fmt: skip
+
+
+def _first(function: BoundFunction) -> RightSide:
+    """Return the first result of a function of two arguments."""
+    return lambda t, y: function(t, y)[0]
 
 
 def _solved(setting: Setting, functions: Any, times: Array, *given: Array) -> list[Array]:

@@ -22,6 +22,8 @@ class Events(NamedTuple):
 
     values: RightSide
     """A time, [*s] → [k], one for each function."""
+    constant: RightSide
+    """The same as a constant for derivatives, but for those in its arguments."""
     directions: tuple[float, ...]
     """More than 0: zeros where the values rise; less than 0: where they fall; 0: both."""
     last: tuple[int, ...]
@@ -37,6 +39,8 @@ class Problem(NamedTuple):
     """
 
     f: RightSide
+    constant: RightSide
+    """f as a constant for derivatives, but for those in its arguments."""
     method: Method
     t0: Array
     t1: Array

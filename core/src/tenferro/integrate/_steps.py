@@ -144,9 +144,15 @@ def _constant(p: Problem) -> Problem:
     arrays = {k: stop_gradient(x) for k, x in p._asdict().items() if isinstance(x, Array)}
     events = p.events
     if events is not None:
-        values = events.values
-        events = events._replace(values=lambda t, y: stop_gradient(values(t, y)))
-    return p._replace(**arrays, f=lambda t, y: stop_gradient(p.f(t, y)), events=events)
+        events = events._replace(values=events.constant)
+    return p._replace(**arrays, f=p.constant, events=events)
+
+
+def _stopped(x: Any) -> Any:
+    """Return a tuple of arrays, or of such tuples, as constants for derivatives."""
+    if isinstance(x, tuple):
+        return type(x)(*map(_stopped, x))
+    return x if x is None else stop_gradient(x)
 
 
 # ---- the steps are chosen ------------------------------------------------------------------------
@@ -161,7 +167,7 @@ def _chosen(p: Problem) -> tuple[Array, Array, Search, Part | None]:
     never, none = zeros_like(p.t0, dtype=bool_), zeros_like(p.t0, dtype=int64)
     watch = None if p.events is None else first_watch(p, p.events, forward)
     size = first_size(p, forward)
-    start = Search(State(p.t0, p.y0, p.slope), size, never, none, never, watch)
+    start = _stopped(Search(State(p.t0, p.y0, p.slope), size, never, none, never, watch))
     sizes = zeros_like(p.t0, shape=(-(-p.max_steps // _BLOCK), _BLOCK))
 
     def goes_on(search: Search) -> Array:
@@ -171,7 +177,7 @@ def _chosen(p: Problem) -> tuple[Array, Array, Search, Part | None]:
         return found if watch is None else found & ~isfinite(watch.end) & ~watch.is_full
 
     def attempt(search: Search, _: None) -> tuple[Search, Part]:
-        go = lambda search: _attempted(p, forward, search)  # noqa: E731
+        go = lambda search: tuple(map(_stopped, _attempted(p, forward, search)))  # noqa: E731
         rest = lambda search: (search, _no_part(p, search.at))  # noqa: E731
         return cond(goes_on(search), go, rest, search)  # type: ignore[no-any-return]
 

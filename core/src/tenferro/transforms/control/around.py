@@ -14,6 +14,7 @@ from typing import Any
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, is_traced
 from tenferro.arrays.evaluation.evaluate import evaluate_graph
+from tenferro.arrays.functions.elementwise import stop_gradient
 from tenferro.computegraph import UNKNOWN, Fragment, ProgramCache, ValueKey, new_leaf
 from tenferro.primitives import Aval, constant
 from tenferro.tidu import in_rule, is_pin
@@ -28,7 +29,7 @@ from tenferro.transforms.control.body import (
 from tenferro.transforms.control.unrolled import is_unrolling
 from tenferro.transforms.recording.run_or_record import found_again, known_array
 
-__all__ = ["RecordedFunction", "program_around", "record_function"]
+__all__ = ["BoundFunction", "RecordedFunction", "program_around", "record_function"]
 
 _PROGRAMS = ProgramCache(max_entries=256)
 _BYTES_PER_EQUATION = 2000  # a loop of the program holds many more
@@ -48,17 +49,32 @@ class RecordedFunction(NamedTuple):
     body: Fragment | None
     consts: list[Array]
 
-    def bound(self, consts: Sequence[Array]) -> Function:
+    def bound(self, consts: Sequence[Array]) -> BoundFunction:
         """Return the function of its own arguments alone, for these values from outside."""
-        body = self.body
+        return BoundFunction(self, consts)
+
+
+class BoundFunction:
+    """A recorded function of its own arguments alone."""
+
+    def __init__(self, recorded: RecordedFunction, consts: Sequence[Array]) -> None:
+        self._recorded = recorded
+        self._consts = consts
+
+    def __call__(self, *given: Array) -> Sequence[Array]:
+        """Return the results for these arguments."""
+        body = self._recorded.body
         if body is None:
-            return self.function
+            return self._recorded.function(*given)
+        keys = body.apply([x.key for x in (*self._consts, *given)])
+        return [outer_array(key) for key in keys]
 
-        def call(*given: Array) -> list[Array]:
-            keys = body.apply([x.key for x in (*consts, *given)])
-            return [outer_array(key) for key in keys]
+    def constant(self) -> BoundFunction:
+        """Return the function whose values from outside are constants for derivatives.
 
-        return call
+        In ``debug.unrolled`` that is the function itself.
+        """
+        return BoundFunction(self._recorded, [stop_gradient(x) for x in self._consts])
 
 
 def record_function(name: str, function: Function, leaves: Sequence[Leaf]) -> RecordedFunction:
