@@ -157,6 +157,8 @@ XLA_DEEP = (
 
 #: These are in `deep` alone.
 DEEP = (
+    f"{ON}/of_scipy/test_initial_value.py::test_derivatives_of_a_stiff_solution_are_those_of_differences",
+    f"{ON}/of_scipy/test_initial_value.py::test_derivatives_of_a_forced_solution",
     f"{ON}/of_scipy/test_interpolate.py::test_derivatives_of_a_spline",
     f"{ON}/of_scipy/test_interpolate.py::test_derivatives_of_monotone_interpolation",
     f"{ON}/of_scipy/test_ndimage.py::test_derivatives_by_elements_and_places",

@@ -98,8 +98,8 @@ def _zeros(events: Events, part: Any, before: Array, after: Array) -> tuple[Arra
     rises = after > before
 
     def states(x: Array) -> Array:
-        several = [broadcast_to(c, (x.size, *c.shape)) for c in (part.y, part.coefficients)]
-        return value_between(*several, x)
+        y, coefficients = [broadcast_to(c, (x.size, *c.shape)) for c in (part.y, part.coefficients)]
+        return value_between(y, coefficients, x)
 
     def values(x: Array) -> Array:
         return diagonal(vmap(events.values)(part.t + x * part.size, states(x)))

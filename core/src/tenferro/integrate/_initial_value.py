@@ -40,7 +40,8 @@ class _Options(NamedTuple):
     max_steps: Any
     method: Any = "RK45"
     dense_output: bool = False
-    events: Sequence[Callable[[Array, Array], Any]] = ()
+    events: Sequence[Any] = ()
+    """Functions of t and y with attributes ``terminal`` and ``direction``."""
     max_events: Any = 16
 
 
@@ -65,7 +66,9 @@ def solve_ivp(
 
     y0: [*s]   t_span: t₀, t₁   t_eval: [m]   rtol, atol: numbers, or as y0
 
-    ``method`` is "RK45" or "RK23", with the steps, errors and values between steps of SciPy.
+    ``method`` is "RK45" or "RK23", with the steps, errors and values between steps of SciPy, or for
+    stiff equations "Rodas4" (Hairer and Wanner's RODAS, of order 4), which solves linear systems
+    with the Jacobian of ``fun`` and takes the place of SciPy's "Radau" and "BDF".
     Derivatives, in both modes and of any order, flow to y0, to the times, and to what ``fun``
     reads. They are those of the scheme with the steps that were accepted. Reverse mode computes
     each step twice and keeps one state for 16 attempted steps. ``max_steps`` bounds the attempts:
@@ -188,6 +191,11 @@ def _solved(
     if t0.shape or t1.shape:
         raise at_user_line(_refused(function, "not an interval", "t_span", span, _TWO_TIMES))
     right, y = _recorded(function, fun, t0, y)
+    if y.dtype.is_complex and not METHODS[options.method].takes_complex:
+        raise at_user_line(DTypeMismatchError.of(
+            function, f"{options.method} takes real states", got=y.aval,
+            need="real and imaginary parts as two states, or method='RK45'", dtypes=(y.dtype,),
+        ))  # fmt: skip
     real = y.dtype.real_dtype
     t0, t1, at = [cast(t, real) for t in (t0, t1, at)]
     _check_inside(function, t0, t1, at)

@@ -1,4 +1,4 @@
-"""What the solvers of initial value problems ask of a method of one step."""
+"""Interface between the solvers of initial value problems and a method of one step."""
 
 from __future__ import annotations
 
@@ -35,6 +35,8 @@ class Method(NamedTuple):
     """The error of a step of size h is of order h to the power of this number."""
     evaluations: int
     """Those of f in one step."""
+    takes_complex: bool = True
+    """Whether the state may be complex."""
 
 
 def value_between(y: Array, coefficients: Array, x: Array) -> Array:

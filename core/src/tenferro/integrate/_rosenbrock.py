@@ -1,6 +1,7 @@
 """A Rosenbrock method for stiff equations: a step solves linear systems with one matrix.
 
-It needs no iteration, so that its derivative, of any order, is that of its formulas.
+It needs no iteration, so that its derivative, of any order, is that of its formulas. It takes the
+Jacobian by forward mode: of real states, since that of a complex function need not be one matrix.
 
 Source  E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, 2nd ed. (1996), section
         IV.7: the transformed form (7.25), and RODAS, of order 4(3), with its polynomial
@@ -83,4 +84,4 @@ def _combined(weights: Sequence[float], stages: Sequence[Array]) -> Array:
     return first
 
 
-RODAS = Method(_step, coefficients=3, error_order=4, evaluations=6)
+RODAS = Method(_step, coefficients=3, error_order=4, evaluations=6, takes_complex=False)

@@ -1,6 +1,6 @@
 """The program of an initial value problem: recorded functions and arrays in, a solution out.
 
-What decides the program besides these is a ``Setting``. Read next: ``_steps.py``.
+A ``Setting`` has the options that decide the program besides these. Read next: ``_steps.py``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ METHODS = {"RK23": BOGACKI_SHAMPINE, "RK45": DORMAND_PRINCE, "Rodas4": RODAS}
 
 
 class EventSetting(NamedTuple):
-    """What decides the program about events: an entry for each function."""
+    """Attributes of the events, an entry for each function, as a part of the program's key."""
 
     directions: tuple[float, ...]
     last: tuple[int, ...]
@@ -41,7 +41,7 @@ class EventSetting(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What decides the program besides the functions and the avals of arrays."""
+    """Options that decide the program, besides the functions and the avals of arrays."""
 
     name: str
     method: str
@@ -148,8 +148,8 @@ def solve(
     functions = [right] if events is None else [right, events]
     run = partial(_solved, setting)
     found = program_around(setting.name, functions, run, setting, [times, *given.arrays])
-    solved = Solution(times, *found[:4])
-    steps = found[4:]
+    y, evaluations, success, status, *steps = found
+    solved = Solution(times, y, evaluations, success, status)
     if setting.events is not None:
         event_times, event_states, *steps = steps
         rooms = [*enumerate(setting.events.room)]
@@ -176,8 +176,9 @@ def _problem(
     t0, t1, y0, rtol, atol, max_step, first_step = given
     relative = maximum(rtol, 100 * finfo(t0.dtype).eps)
     return Problem(
-        f, _first(right.constant()), METHODS[setting.method], t0, t1, y0, f(t0, y0), times, relative, atol, first_step,
-        max_step, setting.max_steps, setting.fixed_times, events, setting.is_dense,
+        f, _first(right.constant()), METHODS[setting.method], t0, t1, y0, f(t0, y0), times,
+        relative, atol, first_step, max_step, setting.max_steps, setting.fixed_times, events,
+        setting.is_dense,
     )  # fmt: skip
 
 
@@ -219,4 +220,5 @@ def _between(p: Problem, reached: Array, parts: Part, nodes: State) -> Array:
     values = values_within(parts, i, where(is_known, at, parts.t[i]))
     known = where(is_known, ones_like(at), 0.0)
     y = with_derivative_of(values, stepped(p, p.times, known, *[x[i] for x in nodes]))
-    return where(is_known.reshape(-1, *[1] * p.y0.ndim), y, float("nan"))
+    found: Array = where(is_known.reshape(-1, *[1] * p.y0.ndim), y, float("nan"))
+    return found

@@ -302,7 +302,7 @@ def _all_nodes(p: Problem, sizes: Array) -> State:
         def one(at: State, h: Array) -> tuple[State, State]:
             return _follower(p)(at, h)[0], at
 
-        return scan(one, at, sizes)  # type: ignore[no-any-return]
+        return scan(one, at, sizes)
 
     def blocks(at: State, sizes: Array) -> tuple[State, State]:
         def rest(at: State, sizes: Array) -> tuple[State, State]:

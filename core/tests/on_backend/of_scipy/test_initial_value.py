@@ -36,6 +36,8 @@ PROBLEMS = {
     "complex": (turning, (0.0, 2.0), [1.0 + 0.0j, 1j], {"rtol": 1e-7}),
     "a first step that is rejected": (driven, (0.0, 3.0), [0.5], {"first_step": 2.5}),
     "steps of a bounded size": (driven, (0.0, 3.0), [0.5], {"max_step": 0.05}),
+    "RK23": (hares_and_foxes, (0.0, 3.0), [1.0, 0.5], {"method": "RK23", "rtol": 1e-5}),
+    "RK23, backward": (turning, (1.0, -1.0), [1.0 + 0.0j], {"method": "RK23"}),
     "a slope of 0": (lambda t, y: 0.0 * y, (0.0, 3.0), [0.5, 0.0], {}),
 }
 
@@ -271,6 +273,276 @@ def test_effects_of_the_right_side_are_refused_and_work_unrolled(capsys):
     assert "at 1.0" in capsys.readouterr().out
 
 
+# ---- events --------------------------------------------------------------------------------------
+
+GRAVITY = 9.81
+
+
+def marked(event, terminal=False, direction=0):
+    """Return an event with attributes as SciPy reads them."""
+    event.terminal, event.direction = terminal, direction
+    return event
+
+
+GROUND = marked(lambda t, y: y[0], True, -1)
+
+
+@pytest.mark.parametrize("ends", [(0.0, 20.0), (2.0, -15.0)])
+def test_events_are_scipys(ends):
+    """Of both directions or one, the third of which ends the solution; in both orders of time"""
+
+    def swinging(t, y):
+        return [y[1], 0.1 * np.sin(3.0 * t) - y[0]]
+
+    events = [
+        lambda t, y: y[0] - 0.2,
+        marked(lambda t, y: y[1], direction=1),
+        marked(lambda t, y: y[0] + y[1], terminal=3),
+    ]
+    times = np.linspace(*ends, 9)
+    options = {"t_eval": times, "events": events, "rtol": 1e-6, "atol": 1e-9}
+    found = solve_ivp(swinging, ends, [1.0, 0.0], **options)
+    wanted = theirs.solve_ivp(swinging, ends, [1.0, 0.0], **options)
+    for mine, other in [(found.t_events, wanted.t_events), (found.y_events, wanted.y_events)]:
+        for x, y in zip(mine, other, strict=True):
+            np.testing.assert_allclose(x[: len(y)], y, rtol=1e-12, atol=1e-14)
+            assert np.isnan(x[len(y) :]).all()
+    assert found.status == wanted.status == 1
+    assert found.nfev == wanted.nfev
+    reached = wanted.y.shape[1]
+    np.testing.assert_allclose(found.y[:, :reached], wanted.y, rtol=1e-12, atol=1e-14)
+    assert np.isnan(found.y[:, reached:]).all()
+
+
+def fall(height, speed, **options):
+    """Return the time and the speed at which something thrown upward meets the ground."""
+    found = solve_ivp(
+        lambda t, y: np.stack([y[1], -GRAVITY + 0.0 * y[1]]),
+        (0.0, 9.0),
+        np.stack([height, speed]),
+        **{"t_eval": [], "events": GROUND, "max_steps": 64, **EXACT, **options},
+    )
+    return np.stack([found.t_events[0][0], found.y_events[0][0, 1]])
+
+
+def fall_closed(height, speed):
+    last = np.sqrt(speed**2 + 2.0 * GRAVITY * height)
+    return np.stack([(speed + last) / GRAVITY, -last])
+
+
+@pytest.mark.parametrize("order", ["jacfwd", "jacrev", "hessian", "jit", "vmap"])
+def test_derivatives_of_events_are_those_of_the_implicit_function_theorem(order):
+    """t = (v + √(v² + 2 g h)) / g; of the state there, too"""
+    ways = {
+        "jacfwd": lambda f: tn.jacfwd(f, (0, 1))(5.0, 2.0),
+        "jacrev": lambda f: tn.jacrev(f, (0, 1))(5.0, 2.0),
+        "hessian": lambda f: tn.hessian(total(f), (0, 1))(5.0, 2.0),
+        "jit": lambda f: tn.jit(tn.jacrev(f))(5.0, 2.0),
+        "vmap": lambda f: tn.vmap(tn.grad(total(f)))(np.array([5.0, 1.0]), np.array([2.0, 0.0])),
+    }
+    found, wanted = [np.stack(np.ravel(ways[order](f))) for f in (fall, fall_closed)]
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
+
+
+def test_a_solution_goes_on_from_an_event():
+    """A ball that keeps half of its speed: the second time on the ground, and its derivative"""
+
+    def second(height):
+        first, speed = fall(height, 0.0)
+        return first + fall(1e-12, -0.5 * speed)[0]
+
+    t = lambda height: 2.0 * np.sqrt(2.0 * height / GRAVITY)  # noqa: E731
+    np.testing.assert_allclose(second(5.0), t(5.0), rtol=1e-9)
+    np.testing.assert_allclose(tn.grad(second)(5.0), tn.grad(t)(5.0), rtol=1e-9)
+
+
+def test_events_that_do_not_happen_have_no_part_in_derivatives():
+    """Their times are nan; derivatives of the solution are those without them"""
+
+    def last(rate, **options):
+        f = lambda t, y: -rate * y  # noqa: E731
+        return solve_ivp(f, (0, 1), [1.0], t_eval=[1.0], **options).y[0, 0]
+
+    never = lambda t, y: y[0] + 1.0  # noqa: E731
+    np.testing.assert_allclose(tn.grad(lambda r: last(r, events=never))(0.5), tn.grad(last)(0.5))
+
+
+def test_more_events_than_room_end_a_solution_without_success():
+    found = solve_ivp(
+        lambda t, y: [y[1], -y[0]], (0, 20), [1.0, 0.0], t_eval=[20.0],
+        events=lambda t, y: y[0], max_events=2,
+    )  # fmt: skip
+    np.testing.assert_allclose(found.t_events[0], [np.pi / 2, 3 * np.pi / 2], atol=1e-2)
+    assert found.status == -1
+    assert not found.success
+    assert np.isnan(found.y).all()
+
+
+def test_a_step_that_cannot_be_made_smaller_ends_a_solution():
+    """As with SciPy; behind 1/2 the right side is nan"""
+    f = lambda t, y: np.sqrt(0.5 - t) * y  # noqa: E731
+    found = solve_ivp(f, (0, 1), [1.0], t_eval=[0.2, 1.0])
+    with np.errstate(invalid="ignore"):
+        wanted = theirs.solve_ivp(f, (0, 1), [1.0], t_eval=[0.2, 1.0])
+    assert found.status == wanted.status == -1
+    assert found.nfev < 600
+    np.testing.assert_allclose(found.y[0, 0], wanted.y[0, 0])
+    assert np.isnan(found.y[0, 1])
+
+
+# ---- between the times ---------------------------------------------------------------------------
+
+
+def dense(rate, **options):
+    f = lambda t, y: -rate * y  # noqa: E731
+    given = {"t_eval": [], "dense_output": True, "max_steps": 64, **EXACT, **options}
+    return solve_ivp(f, (0.0, 2.0), np.array([1.0, 0.5]), **given).sol
+
+
+@pytest.mark.parametrize("method", ["RK45", "RK23"])
+def test_a_dense_solution_is_scipys(method):
+    times = np.array([[0.0, 0.3], [1.7, 2.0]])
+    options = {"method": method, "rtol": 1e-4, "atol": 1e-6}
+    f = lambda t, y: -0.7 * y  # noqa: E731
+    wanted = theirs.solve_ivp(f, (0.0, 2.0), [1.0, 0.5], dense_output=True, **options).sol
+    found = dense(0.7, **options)
+    np.testing.assert_allclose(found(times).reshape(2, -1), wanted(times.ravel()), rtol=1e-12)
+    np.testing.assert_allclose(found(0.3), wanted(0.3), rtol=1e-12)
+
+
+def test_derivatives_of_a_dense_solution():
+    """By the rate and by the time, twice"""
+    found, wanted = [
+        np.ravel(tn.hessian(f, (0, 1))(0.7, 1.1))
+        for f in (lambda r, t: dense(r)(t)[0], lambda r, t: np.exp(-r * t))
+    ]
+    np.testing.assert_allclose(found, wanted, rtol=1e-8)
+
+
+def test_a_dense_solution_ends_where_an_event_ends_it():
+    half = marked(lambda t, y: y[0] - 0.5, True)
+    found = dense(1.0, events=half)
+    np.testing.assert_allclose(found(0.6)[0], np.exp(-0.6))
+    assert np.isnan(found(1.0)).all()
+    with pytest.raises(tn.InvalidParameterError, match="outside"):
+        found(2.5)
+
+
+# ---- stiff equations -----------------------------------------------------------------------------
+
+
+def robertson(y, k):
+    a, b, c = y
+    first, second, third = k[0] * a, k[1] * b * c, k[2] * b * b
+    return np.stack([second - first, first - second - third, third])
+
+
+def van_der_pol(y, k):
+    return np.stack([y[1], k[0] * (1.0 - y[0] ** 2) * y[1] - y[0]])
+
+
+def oregonator(y, k):
+    a, b, c = y
+    return np.stack([
+        k[0] * (b + a * (1.0 - k[1] * a - b)), (c - (1.0 + a) * b) / k[0], k[2] * (a - c)
+    ])  # fmt: skip
+
+
+def hires(y, k):
+    a, b, c, d, e, f, g, h = y
+    meet = k[1] * f * h
+    return np.stack([
+        -k[0] * a + 0.43 * b + 8.32 * c + 0.0007, k[0] * a - 8.75 * b,
+        -10.03 * c + 0.43 * d + 0.035 * e, 8.32 * b + 1.71 * c - 1.12 * d,
+        -1.745 * e + 0.43 * f + 0.43 * g, -meet + 0.69 * d + 1.71 * e - 0.43 * f + 0.69 * g,
+        meet - 1.81 * g, -meet + 1.81 * g,
+    ])  # fmt: skip
+
+
+#: right side, first value, last time, constants, absolute tolerance
+STIFF = {
+    "Robertson": (robertson, [1.0, 0.0, 0.0], 4e3, [0.04, 1e4, 3e7], 1e-11),
+    "van der Pol": (van_der_pol, [2.0, 0.0], 900.0, [1e3], 1e-8),
+    "Oregonator": (oregonator, [1.0, 2.0, 3.0], 30.0, [77.27, 8.375e-6, 0.161], 1e-8),
+    "HIRES": (hires, [1.0, 0, 0, 0, 0, 0, 0, 0.0057], 321.8122, [1.71, 280.0], 1e-9),
+}
+
+
+@pytest.mark.parametrize("problem", STIFF)
+def test_stiff_equations_have_scipys_solutions(problem):
+    """Where an explicit method would take millions of steps"""
+    f, y0, end, k, atol = STIFF[problem]
+    call = lambda t, y: f(y, k)  # noqa: E731
+    found = solve_ivp(call, (0, end), y0, "Rodas4", [end], rtol=1e-6, atol=atol)
+    wanted = theirs.solve_ivp(call, (0, end), y0, "Radau", [end], rtol=1e-10, atol=atol * 1e-3)
+    assert found.success
+    np.testing.assert_allclose(found.y, wanted.y, rtol=2e-5)
+
+
+def test_derivatives_of_a_stiff_solution_are_those_of_differences():
+    """By Robertson's rates, in relative terms; differences of SciPy's tight solutions"""
+    f, y0, _, k, atol = STIFF["Robertson"]
+    end = 40.0
+
+    def last(factors):
+        call = lambda t, y: f(y, k * factors)  # noqa: E731
+        return solve_ivp(call, (0, end), y0, "Rodas4", [end], rtol=1e-7, atol=atol).y[:, 0]
+
+    def tight(factors):
+        call = lambda t, y: f(y, k * factors)  # noqa: E731
+        options = {"method": "Radau", "rtol": 1e-10, "atol": 1e-14}
+        return theirs.solve_ivp(call, (0, end), y0, **options).y[:, -1]
+
+    k, one = np.array(k), np.ones(3)
+    wanted = [(tight(one + e) - tight(one - e)) / 2e-3 for e in 1e-3 * np.eye(3)]
+    np.testing.assert_allclose(tn.jacrev(last)(one), np.stack(wanted, 1), rtol=1e-5)
+
+
+def forced(rate, offset, t):
+    """y′ = -λ (y - cos t) - sin t, whose solution is cos t + δ exp(-λ t)"""
+    f = lambda t, y: -rate * (y - np.cos(t)) - np.sin(t)  # noqa: E731
+    options = {"method": "Rodas4", "rtol": 1e-7, "atol": 1e-9}
+    return solve_ivp(f, (0.0, 1.0), 1.0 + offset, t_eval=t, **options).y
+
+
+def forced_closed(rate, offset, t):
+    return np.cos(t) + offset * np.exp(-rate * t)
+
+
+@pytest.mark.parametrize("order", ["hessian", "times", "vmap"])
+def test_derivatives_of_a_forced_solution(order):
+    """By the rate and the first value twice, by the times, and mapped over rates"""
+    times = np.array([0.05, 0.2])
+    ways = {
+        "hessian": lambda f: np.stack(
+            tn.hessian(lambda x: np.sum(np.sin(f(x[0], x[1], times))))(np.array([40.0, 0.5]))
+        ),
+        "times": lambda f: tn.jacfwd(lambda t: f(40.0, 0.5, t))(times),
+        "vmap": lambda f: tn.vmap(tn.grad(lambda rate: np.sum(f(rate, 0.5, times))))(
+            np.array([1.0, 40.0, 4000.0])
+        ),
+    }
+    found, wanted = [ways[order](f) for f in (forced, forced_closed)]
+    np.testing.assert_allclose(found, wanted, atol=2e-6)
+
+
+def test_the_order_of_rodas_is_4():
+    """Errors with steps of h and h / 2, at the end of a step and between"""
+    f = lambda t, y: np.stack([y[1], -y[0] * np.cos(t) - 0.3 * y[1] ** 2])  # noqa: E731
+    times = [1.0 - 1 / 24, 1.0]
+    exact = theirs.solve_ivp(f, (0, 1), [1.0, 0.3], "DOP853", times, rtol=1e-13, atol=1e-15).y
+    loose = {"method": "Rodas4", "rtol": 1e9, "atol": 1e9}
+
+    def error(steps):
+        step = {"first_step": 1 / steps, "max_step": 1 / steps}
+        found = solve_ivp(f, (0, 1), [1.0, 0.3], t_eval=times, **loose, **step).y
+        return np.abs(found - exact).max(axis=0)
+
+    between, end = np.log2(error(12) / error(24))
+    np.testing.assert_allclose(end, 4.0, atol=0.3)
+    assert between > 3.0
+
+
 def test_an_interval_without_length_and_a_state_without_elements():
     np.testing.assert_array_equal(
         solve_ivp(driven, (1, 1), [0.5], t_eval=[1.0, 1.0]).y, [[0.5, 0.5]]
@@ -297,6 +569,17 @@ REFUSED = [
     ({"t_span": 1.0}, tn.InvalidParameterError, "interval"),
     ({"t_span": (0, 1, 2)}, tn.InvalidParameterError, "interval"),
     ({"fun": lambda t, y: y[0]}, tn.ShapeMismatchError, "another shape"),
+    ({"t_span": (np.zeros(2), 1.0)}, tn.InvalidParameterError, "interval"),
+    ({"t_span": (0.0, 1j)}, tn.DTypeMismatchError, "complex"),
+    ({"atol": 1e-3j}, tn.DTypeMismatchError, "complex"),
+    ({"atol": np.ones(3)}, tn.ShapeMismatchError, "another shape"),
+    ({"atol": np.array([-1.0])}, tn.InvalidParameterError, "atol"),
+    ({"events": lambda t, y: y}, tn.ShapeMismatchError, "not a number"),
+    ({"events": lambda t, y: 1j * y[0]}, tn.DTypeMismatchError, "complex"),
+    ({"events": marked(lambda t, y: y[0], terminal=-1)}, tn.InvalidParameterError, "terminal"),
+    ({"events": marked(lambda t, y: y[0], direction="up")}, tn.InvalidParameterError, "direction"),
+    ({"events": lambda t, y: y[0], "max_events": 0}, tn.InvalidParameterError, "max_events"),
+    ({"method": "Rodas4", "y0": [1j]}, tn.DTypeMismatchError, "real states"),
 ]
 
 

@@ -108,34 +108,53 @@ def program_around(
         return make([f.bound(f.consts) for f in functions], *given)
     inputs = [*[x for f in functions for x in f.consts], *given]
 
-    def recorded() -> Fragment:
+    def recorded() -> _Program:
         leaves = [Leaf(f"x{i}", x.aval) for i, x in enumerate(inputs)]
         found = record_body(name, lambda values: make(*_split(functions, values)), leaves)
-        return _with_numbers(found, [y.key for y in found.outputs])
+        return _closed(found, [y.key for y in found.outputs])
 
     if any([body.volatile for body in bodies if body is not None]):
         program = recorded()  # rules of the user may differ from call to call
     else:
         key = (name, options, *bodies, *[x.aval for x in inputs])
-        size = lambda body: _BYTES_PER_EQUATION * len(body)  # noqa: E731
+        size = lambda program: _BYTES_PER_EQUATION * len(program.body)  # noqa: E731
         program = _PROGRAMS.get_or_make(key, recorded, size)
-    keys = [x.key for x in inputs]
-    if all(map(_is_value, inputs)) and not in_rule():
-        results = evaluate_graph(program.flat, keys)
-        return [known_array(y, aval) for y, aval in zip(results, program.output_avals, strict=True)]
-    found = found_again((name, program), keys, lambda: program.apply(keys))
+    given = [*program.constants, *inputs]
+    keys = [x.key for x in given]
+    body = program.body
+    if all(map(_is_value, given)) and not in_rule():
+        results = evaluate_graph(body.flat, keys)
+        return [known_array(y, aval) for y, aval in zip(results, body.output_avals, strict=True)]
+    found = found_again((name, body), keys, lambda: body.apply(keys))
     return [outer_array(key) for key in found]
 
 
-def _with_numbers(recorded: Recorded, outputs: Sequence[ValueKey]) -> Fragment:
-    """Return the closed graph of a program, in which the numbers of its code are literals."""
+class _Program(NamedTuple):
+    """A recorded program, whose first inputs are arrays that its code makes of nothing."""
+
+    body: Fragment
+    constants: list[Array]
+
+
+def _closed(recorded: Recorded, outputs: Sequence[ValueKey]) -> _Program:
+    """Return a program in which the numbers of its code are literals.
+
+    An array that its code makes, such as a unit matrix, is a value from outside where it was
+    evaluated before: equal constants are one key.
+    """
     outside = read_from_outside(recorded, outputs, hoists=False)
-    assert not any([key.aval.shape for key in outside]), "a program of ours reads arrays"
-    values = [Array(key)._concrete("a number").item() for key in outside]
-    numbers = [constant(v, k.aval.dtype, ()).key for v, k in zip(values, outside, strict=True)]
+    values = [Array(key)._concrete("a constant") for key in outside]
+    arrays, keys = [], []
+    for key, value in zip(outside, values, strict=True):
+        if key.aval.shape:
+            arrays.append(known_array(value, key.aval))
+            keys.append(new_leaf("constant", key.aval))
+        else:
+            keys.append(constant(value.item(), key.aval.dtype, ()).key)
     body = Fragment.of([*outside, *recorded.inputs], outputs, is_pin)
     inputs = [new_leaf(f"x{i}", key.aval) for i, key in enumerate(recorded.inputs)]
-    return Fragment.of(inputs, body.apply([*numbers, *inputs]))
+    first = [key for key in keys if key.aval.shape]
+    return _Program(Fragment.of([*first, *inputs], body.apply([*keys, *inputs])), arrays)
 
 
 def _is_value(x: Array) -> bool:
