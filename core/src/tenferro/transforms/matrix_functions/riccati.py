@@ -1,51 +1,49 @@
 """Stabilizing solutions of Riccati's algebraic equations, of continuous and of discrete time.
 
 Both are reduced to three matrices: aᴴ x + x a - x g x + q = 0 and x = aᴴ x (1 + g x)⁻¹ a + q. An
-iteration of quadratic convergence finds x, and two steps of Newton's method refine it. A derivative
-solves Lyapunov's equation of the closed loop, which is linear, so there is one of every order:
+iteration finds x. A derivative solves Lyapunov's equation of the closed loop, which is linear, so
+there is one of every order:
 
     f = a - g x:             fᴴ dx + dx f  + (daᴴ x + x da - x dg x + dq) = 0
     f = (1 + g x)⁻¹ a:       fᴴ dx f - dx  + (daᴴ x f + fᴴ x da - fᴴ x dg x f + dq) = 0
 
 Kao & Hennequin (2020), Automatic differentiation of Sylvester, Lyapunov, and algebraic Riccati
-equations (arXiv:2011.11430). Read next: ``tenferro/arrays/functions/linalg/lyapunov.py``.
+equations (arXiv:2011.11430). Read next: ``riccati_iterations.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, is_traced
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.functions.arithmetic import absolute, sqrt
+from tenferro.arrays.functions.arithmetic import absolute
 from tenferro.arrays.functions.comparison import where
-from tenferro.arrays.functions.complex import adjoint, imag, real
-from tenferro.arrays.functions.contraction import linalg_diagonal as diagonal
+from tenferro.arrays.functions.complex import adjoint
 from tenferro.arrays.functions.contraction import matmul
-from tenferro.arrays.functions.creation import full, zeros
+from tenferro.arrays.functions.creation import zeros
 from tenferro.arrays.functions.data_types import finfo
-from tenferro.arrays.functions.joining import block
-from tenferro.arrays.functions.linalg.decomposing import matrices, qr, unfit
+from tenferro.arrays.functions.linalg.decomposing import matrices, unfit
 from tenferro.arrays.functions.linalg.eigenproblems import eigvalsh
 from tenferro.arrays.functions.linalg.lyapunov import lyapunov, stein
-from tenferro.arrays.functions.linalg.solving import inv, solve, square
-from tenferro.arrays.functions.linalg.triangular import solve_triangular
-from tenferro.arrays.functions.reduction import all as every
+from tenferro.arrays.functions.linalg.solving import solve, square
 from tenferro.arrays.functions.reduction import any as some
 from tenferro.arrays.functions.reduction import max as largest
-from tenferro.arrays.functions.reduction import sum as total
-from tenferro.arrays.functions.triangles import eye
 from tenferro.arrays.promotion.broadcast import broadcast_shapes, cast, stretch
 from tenferro.primitives import InvalidParameterError, promote_dtypes
-from tenferro.primitives.linalg.schur import schur
-from tenferro.transforms.control.while_loop import while_loop
 from tenferro.transforms.custom_rules.jvp import custom_jvp
 from tenferro.transforms.derivatives.stop_gradient import stop_gradient
+from tenferro.transforms.matrix_functions.riccati_iterations import (
+    all_elements,
+    closed_loop,
+    continuous_solution,
+    discrete_solution,
+    hermitian,
+    identity_like,
+    twice_hermitian,
+)
 
-MAX_DOUBLINGS = 60
-NEWTON_STEPS = 2
 MIN_SHARE_OF_R = 0.01  # of r and bᴴ q b; a smaller r is replaced by r + bᴴ q b
 
 
@@ -107,8 +105,8 @@ def solve_continuous_are(
     given = _problem("solve_continuous_are", a, b, q, r, e, s)
     a_, b_, q_, r_, s_ = given
     cross = solve(r_, adjoint(s_))
-    g = _hermitian(matmul(b_, solve(r_, adjoint(b_))))
-    closed, rest = a_ - matmul(b_, cross), _hermitian(q_ - matmul(s_, cross))
+    g = hermitian(matmul(b_, solve(r_, adjoint(b_))))
+    closed, rest = a_ - matmul(b_, cross), hermitian(q_ - matmul(s_, cross))
     return _checked("solve_continuous_are", _continuous(closed, g, rest), given)
 
 
@@ -158,12 +156,12 @@ def solve_discrete_are(
     given = _problem("solve_discrete_are", a, b, q, r, e, s)
     a_, b_, q_, r_, s_ = given
     start = _start(given)
-    r_ = _hermitian(r_ + matmul(matmul(adjoint(b_), start), b_))
+    r_ = hermitian(r_ + matmul(matmul(adjoint(b_), start), b_))
     s_ = s_ + matmul(matmul(adjoint(a_), start), b_)
     q_ = q_ + matmul(matmul(adjoint(a_), start), a_) - start
     cross = solve(r_, adjoint(s_))
-    g = _hermitian(matmul(b_, solve(r_, adjoint(b_))))
-    closed, rest = a_ - matmul(b_, cross), _hermitian(q_ - matmul(s_, cross))
+    g = hermitian(matmul(b_, solve(r_, adjoint(b_))))
+    closed, rest = a_ - matmul(b_, cross), hermitian(q_ - matmul(s_, cross))
     return _checked("solve_discrete_are", start + _discrete(closed, g, rest), given)
 
 
@@ -194,12 +192,12 @@ def _problem(function: str, a: Any, b: Any, q: Any, r: Any, e: Any, s: Any) -> _
     }
     for name in ("q", "r"):
         _check_hermitian(function, name, spread[name])
-    a, b, q, r = spread["a"], spread["b"], _hermitian(spread["q"]), _hermitian(spread["r"])
+    a, b, q, r = spread["a"], spread["b"], hermitian(spread["q"]), hermitian(spread["r"])
     s = spread["s"] if "s" in spread else zeros((*lead, n, m), dtype=dtype)
     if "e" in spread:
         dual = adjoint(spread["e"])
         a = adjoint(solve(dual, adjoint(a)))
-        q = _hermitian(solve(dual, adjoint(solve(dual, q))))
+        q = hermitian(solve(dual, adjoint(solve(dual, q))))
         s = solve(dual, s)
     return _Problem(a, b, q, r, s)
 
@@ -254,7 +252,7 @@ def _start(given: _Problem) -> Array:
 @custom_jvp
 def _continuous(a: Array, g: Array, q: Array) -> Array:
     """Solve aᴴ x + x a - x g x + q = 0."""
-    return _scaled(a, g, q, _by_sign, _newton_continuous)
+    return continuous_solution(a, g, q)
 
 
 @_continuous.defjvp
@@ -262,188 +260,30 @@ def _rule_of_continuous(primals: Any, tangents: Any) -> Any:
     (a, g, q), (da, dg, dq) = primals, tangents
     x = _continuous(a, g, q)
     moved = matmul(x, da) - matmul(matmul(x, dg), x) * 0.5 + dq * 0.5
-    is_found = _all_of(stop_gradient(x) == stop_gradient(x))
-    loop = where(is_found, a - matmul(g, x), -_one(a))
-    return x, _kept(is_found, lyapunov(adjoint(loop), -_twice_hermitian(moved)))
+    is_found = all_elements(stop_gradient(x) == stop_gradient(x))
+    loop = where(is_found, a - matmul(g, x), -identity_like(a))
+    return x, _kept(is_found, lyapunov(adjoint(loop), -twice_hermitian(moved)))
 
 
 @custom_jvp
 def _discrete(a: Array, g: Array, q: Array) -> Array:
     """Solve x = aᴴ x (1 + g x)⁻¹ a + q."""
-    return _scaled(a, g, q, _by_doubling, _newton_discrete)
+    return discrete_solution(a, g, q)
 
 
 @_discrete.defjvp
 def _rule_of_discrete(primals: Any, tangents: Any) -> Any:
     (a, g, q), (da, dg, dq) = primals, tangents
     x = _discrete(a, g, q)
-    is_found = _all_of(stop_gradient(x) == stop_gradient(x))
-    loop = where(is_found, _loop(a, g, where(is_found, x, 0 * _one(a))), 0 * _one(a))
+    is_found = all_elements(stop_gradient(x) == stop_gradient(x))
+    loop = where(
+        is_found, closed_loop(a, g, where(is_found, x, 0 * identity_like(a))), 0 * identity_like(a)
+    )
     seen = matmul(x, loop)
     moved = matmul(adjoint(seen), da - matmul(dg, seen) * 0.5) + dq * 0.5
-    return x, _kept(is_found, stein(adjoint(loop), _twice_hermitian(moved)))
+    return x, _kept(is_found, stein(adjoint(loop), twice_hermitian(moved)))
 
 
 def _kept(is_found: Array, x: Array) -> Array:
     """Return the derivative of a solution, nan where there is no solution."""
     return x * cast(where(is_found, 1.0, float("nan")), x.dtype)
-
-
-def _loop(a: Array, g: Array, x: Array) -> Array:
-    """Return (1 + g x)⁻¹ a."""
-    return solve(_one(a) + matmul(g, x), a)
-
-
-# ---- solutions without derivatives ---------------------------------------------------------------
-
-Solver = Callable[[Array, Array, Array], Array]
-Newton = Callable[[Array, Array, Array, Array], tuple[Array, Array]]
-
-
-def _scaled(a: Array, g: Array, q: Array, solver: Solver, newton: Newton) -> Array:
-    """Solve with g and q of equal norms, and refine; nan where the result is not stabilizing.
-
-    x / c solves the equation for c g and q / c.
-    """
-    a, g, q = (stop_gradient(x) for x in (a, g, q))
-    if not a.size:
-        return q
-    sizes = _norm(q), _norm(g)
-    is_trivial = (sizes[0] == 0) | (sizes[1] == 0)
-    c = where(is_trivial, 1.0, sqrt(sizes[0] / where(is_trivial, 1.0, sizes[1])))
-    c = cast(c, a.dtype)
-    g, q = g * c, q / c
-    x = solver(a, g, q)
-    x, is_finite = _finite(x)
-    is_stable, change = is_finite, x
-    for _ in range(NEWTON_STEPS):
-        change, is_stable = newton(a, g, q, x)
-        x = _hermitian(x + change)
-    tolerance = finfo(a.dtype).eps ** 0.25
-    is_settled = _norm(change) <= tolerance * _norm(x)
-    is_settled = is_settled | (_norm(matmul(g, change)) <= tolerance * _norm(a - matmul(g, x)))
-    is_found = is_finite & is_stable & is_settled
-    found: Array = where(is_found, x * c, full((), float("nan"), dtype=x.dtype))
-    return found
-
-
-def _newton_continuous(a: Array, g: Array, q: Array, x: Array) -> tuple[Array, Array]:
-    """Return the step of Newton's method, and whether the closed loop is stable."""
-    loop, is_finite = _finite(a - matmul(g, x))
-    rest = _twice_hermitian(matmul(adjoint(a), x)) - matmul(matmul(x, g), x) + q
-    is_stable = is_finite & _all(real(_values(loop)) < 0)
-    return lyapunov(adjoint(where(is_stable, loop, -_one(a))), -rest), is_stable
-
-
-def _newton_discrete(a: Array, g: Array, q: Array, x: Array) -> tuple[Array, Array]:
-    """Return the step of Newton's method, and whether the closed loop is stable."""
-    loop, is_finite = _finite(_loop(a, g, x))
-    rest = _hermitian(matmul(matmul(adjoint(a), x), loop)) + q - x
-    values = _values(loop)
-    is_stable = is_finite & _all(real(values) ** 2 + imag(values) ** 2 < 1)
-    return stein(adjoint(where(is_stable, loop, 0 * _one(a))), rest), is_stable
-
-
-def _finite(loop: Array) -> tuple[Array, Array]:
-    """Return each matrix, 0 where it is not finite, and whether it is."""
-    is_finite = _all_of(absolute(loop) < float("inf"))
-    return where(is_finite, loop, zeros((), dtype=loop.dtype)), is_finite
-
-
-def _values(loop: Array) -> Array:
-    """Return the conjugate eigenvalues, by the Schur form that Lyapunov's equation needs."""
-    return diagonal(schur(adjoint(loop))[0])
-
-
-def _by_sign(a: Array, g: Array, q: Array) -> Array:
-    """Find x by the sign s of the matrix h = [[a, -g], [-q, -aᴴ]]: (s + 1) [1, x]ᵀ = 0.
-
-    Roberts (1980), Linear model reduction and solution of the algebraic Riccati equation by use of
-    the sign function; scaled as in Higham (2008), Functions of matrices, 5.5.
-    """
-    n = a.shape[-1]
-    h = block([[a, -g], [-q, -adjoint(a)]])
-    shift = cast(_norm(h) * finfo(h.dtype).eps, h.dtype)
-    h = h + _one(h) * shift  # so that none is exactly singular
-
-    def step(state: Any) -> Any:
-        h, _, count = state
-        inverse = inv(h)
-        scale = cast(sqrt(_norm(inverse) / _norm(h)), h.dtype)
-        after = (h * scale + inverse / scale) * 0.5
-        return after, _is_moving(after, h), count + 1
-
-    h = while_loop(_goes_on, step, (h, True, 0))[0]
-    left = h[..., n:] + block([[zeros(a.shape, dtype=a.dtype)], [_one(a)]])
-    right = h[..., :n] + block([[_one(a)], [zeros(a.shape, dtype=a.dtype)]])
-    basis, triangle = qr(left)
-    is_zero = diagonal(triangle)[..., None] == 0
-    triangle = triangle + where(is_zero, _one(a), zeros((), dtype=a.dtype))
-    return _hermitian(solve_triangular(triangle, -matmul(adjoint(basis), right)))
-
-
-def _by_doubling(a: Array, g: Array, q: Array) -> Array:
-    """Find x by doubling the number of steps of dynamic programming, from a positive x.
-
-    From x = 0, an unstable mode without a cost would never be controlled. With x = y + z, y solves
-    the equation for (1 + g z)⁻¹ a, (1 + g z)⁻¹ g and aᴴ z (1 + g z)⁻¹ a + q - z, and starts at 0.
-    Chu, Fan, Lin & Wang (2004), Structure-preserving algorithms for periodic discrete-time
-    algebraic Riccati equations, Int. J. Control 77.
-    """
-    sizes = _norm(q), _norm(g)
-    least = where(sizes[0] > 0, sizes[0], where(sizes[1] > 0, 1 / sizes[1], 1.0))
-    z = _one(a) * cast(0.1 * least, a.dtype)
-    both = solve(_one(a) + matmul(g, z), block([[a, g]]))
-    n = a.shape[-1]
-    q = _hermitian(matmul(matmul(adjoint(a), z), both[..., :n])) + q - z
-    a, g = both[..., :n], _hermitian(both[..., n:])
-
-    def step(state: Any) -> Any:
-        a, g, h, _, count = state
-        both = solve(_one(a) + matmul(g, h), block([[a, matmul(g, adjoint(a))]]))
-        seen, reached = both[..., :n], both[..., n:]
-        after = _hermitian(h + matmul(matmul(adjoint(a), h), seen))
-        g = _hermitian(g + matmul(a, reached))
-        return matmul(a, seen), g, after, _is_moving(after, h), count + 1
-
-    found: Array = z + while_loop(_goes_on, step, (a, g, q, True, 0))[2]
-    return found
-
-
-def _goes_on(state: Any) -> Any:
-    *_, is_moving, count = state
-    return is_moving & (count < MAX_DOUBLINGS)
-
-
-def _is_moving(x: Array, before: Array) -> Array:
-    """Return True if the last step of quadratic convergence was too long to be the last one."""
-    return some(_norm(x - before) > finfo(x.dtype).eps ** 0.6 * _norm(x))
-
-
-# ---- words ---------------------------------------------------------------------------------------
-
-
-def _one(a: Array) -> Array:
-    return eye(a.shape[-1], dtype=a.dtype) + zeros(a.shape, dtype=a.dtype)
-
-
-def _norm(x: Array) -> Array:
-    """Return the Frobenius norm of each matrix, with axes of size 1."""
-    square = real(x) ** 2 + imag(x) ** 2 if x.dtype.is_complex else x**2
-    return sqrt(total(square, axis=(-2, -1), keepdims=True))
-
-
-def _all(condition: Array) -> Array:
-    return every(condition, axis=-1)[..., None, None]
-
-
-def _all_of(condition: Array) -> Array:
-    return every(condition, axis=(-2, -1), keepdims=True)
-
-
-def _twice_hermitian(x: Array) -> Array:
-    return x + adjoint(x)
-
-
-def _hermitian(x: Array) -> Array:
-    return _twice_hermitian(x) * 0.5
