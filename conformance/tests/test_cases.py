@@ -16,7 +16,7 @@ from tenferro_conformance.running.operations import check_case, operation_of
 from tenferro_conformance.running.selection import cases_in
 from tenferro_conformance.samples import FAMILIES, load_cases, load_error_cases, tables
 from tenferro_conformance.samples.stored_inputs import stale_inputs
-from tenferro_conformance.samples.table import Row, table
+from tenferro_conformance.samples.table import COMPLEX, Row, table
 
 CASES = load_cases()
 #: linear algebra (8) is not in the first set
@@ -165,3 +165,13 @@ def test_a_row_that_does_not_fit_its_primitive_is_refused_by_name(key, row, text
 def test_a_class_of_tolerance_that_does_not_exist_is_refused():
     with pytest.raises(ValueError, match=r"'linear'\n.*exact, rounded, elementary"):
         table("acme::mean", Row(edge="mine", inputs=(1.0,)), level=1, tol="linear")
+
+
+@pytest.mark.parametrize("kinds", [None, ("float64", None)])
+def test_complex_numbers_of_an_operand_that_is_real_are_refused(kinds):
+    """a row says the dtypes of its operands"""
+    row = Row(edge="both", inputs=([1 + 2j], [2.0]), kinds=kinds, expected=None)
+    with pytest.raises(ValueError, match=r"acme::two/both: operand 0 .* complex.*(?s:.*)kinds"):
+        table("acme::two", row, level=1)
+    good = Row(edge="both", inputs=([1 + 2j], [2]), dtypes=COMPLEX, kinds=(None, "int32"))
+    assert table("acme::two", good, level=1).rows == (good,)

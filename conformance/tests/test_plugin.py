@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 
 import pytest
 
 from tenferro_conformance.errors import ProfileError
+from tenferro_conformance.running import selection
 from tenferro_conformance.running.declared import declare
 from tenferro_conformance.running.selection import Kit
 
@@ -61,6 +63,7 @@ def test_zero_executed_cases_fail(run_suite):
     done, report = run_suite("test_value.py", "no_such_case")
     assert done.returncode == 1, done.stdout
     assert "executed no case" in done.stdout
+    assert "--declare" not in done.stdout
     assert report.executed("loopback") == 0
 
 
@@ -128,6 +131,9 @@ def test_a_required_backend_must_be_available(tmp_path):
     del report.backends["odd"]
     report.entries = []
     assert problems_of(report, require=()) == ["here was selected and executed no case"]
+    (problem,) = problems_of(report, require=(), asked=("acme::*",))
+    assert "no case of acme::*" in problem
+    assert "--declare" in problem
     del report.backends["here"]
     assert problems_of(report, require=()) == [
         "no selected backend is available, so nothing was tested"
@@ -276,6 +282,18 @@ def test_cases_that_no_installation_publishes(run_suite, tmp_path, monkeypatch):
 def test_a_declaration_that_names_nothing_is_refused(text):
     with pytest.raises(ProfileError, match=text):
         declare(text)
+
+
+def test_a_declared_module_that_raises_is_refused_with_its_error(tmp_path, monkeypatch):
+    """and so is one that an entry point names"""
+    (tmp_path / "raising.py").write_text("1 / 0")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ProfileError, match=r"raising:CASES.* raises ZeroDivisionError"):
+        declare("x=raising:CASES")
+    point = EntryPoint("x", "raising:CASES", "tenferro.conformance")
+    monkeypatch.setattr(selection, "published", lambda: {"x": point})
+    with pytest.raises(ProfileError, match=r"'x' .*raising:CASES.* raises ZeroDivisionError"):
+        selection._published_cases("x")
 
 
 def test_a_row_that_does_not_fit_is_said_once_and_without_a_traceback(run_suite, tmp_path):

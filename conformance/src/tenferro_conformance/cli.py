@@ -124,6 +124,7 @@ def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
         laws=arguments.laws,
         collect_only=not _COLLECT_ONLY.isdisjoint(rest),
         words=words,
+        asked=(*arguments.primitive, *arguments.case),
     )
 
 

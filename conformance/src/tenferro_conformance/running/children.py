@@ -40,13 +40,24 @@ def suite_arguments() -> list[str]:
     ]  # fmt: skip
 
 
+_NO_CASE = (
+    "if no installed distribution publishes cases of this namespace, name them by "
+    "`--declare NAMESPACE=MODULE:OBJECT`"
+)
+
+
 def problems_of(
-    report: Report, require: Sequence[str], chosen: Sequence[str] = (), *, laws: str = "all"
+    report: Report,
+    require: Sequence[str],
+    chosen: Sequence[str] = (),
+    *,
+    laws: str = "all",
+    asked: Sequence[str] = (),
 ) -> list[str]:
     """Return why a run fails although no test did: nothing ran, or a required backend is missing.
 
     `chosen` are the backends that were named; one that is merely installed may be broken. With
-    `laws="graph"` no backend runs anything.
+    `laws="graph"` no backend runs anything. `asked` are the primitives that the run was limited to.
     """
     problems = [
         f"{name} is required and unavailable: {about.reason}"
@@ -59,8 +70,9 @@ def problems_of(
         if about.status == "broken" and name in {*require, *chosen}
     ]
     available = [name for name, about in report.backends.items() if about.status == "available"]
+    limited = f" of {', '.join(asked)}; {_NO_CASE}" if asked else ""
     problems += [
-        f"{name} was selected and executed no case"
+        f"{name} was selected and executed no case{limited}"
         for name in available
         if laws != "graph" and not report.executed(name)
     ]
@@ -81,10 +93,12 @@ def run_children(
     laws: str = "all",
     collect_only: bool = False,
     words: Sequence[str] = (),
+    asked: Sequence[str] = (),
 ) -> int:
     """Run one pytest per available backend; return 0 if all passed and something ran.
 
-    `words` is the command that the report completes for each case that failed.
+    `words` is the command that the report completes for each case that failed, and `asked` are the
+    primitives that it was limited to.
 
     With `jobs` above 1 a backend's cases are split into parts of whole primitives, and that many
     parts run at a time. With `collect_only` the tests are listed, and nothing is judged.
@@ -107,7 +121,7 @@ def run_children(
         status = status or max(abs(code) for code in codes)
     if collect_only:
         return status
-    problems = problems_of(merged, require, chosen, laws=laws)
+    problems = problems_of(merged, require, chosen, laws=laws, asked=asked)
     for line in failure_lines(merged, words or command_words(), class_or_none):
         print(line, flush=True)
     for line in [*(merged.summary(name) for name in sorted(merged.backends)), *problems]:

@@ -83,7 +83,7 @@ class Collection:
                     names,
                     self.config.getoption("--tenferro-level"),
                     self.config.getoption("--tenferro-mesh"),
-                    primitives=self._primitives(),
+                    primitives=self.primitives(),
                 )
             except ProfileError as error:
                 raise pytest.Collector.CollectError(
@@ -94,7 +94,7 @@ class Collection:
     def chosen(self, cases: Sequence[C], law: str, backend: str = "") -> list[C]:
         """Return those of the cases of a law that this run was asked for."""
         shard = self.config.getoption("--tenferro-shard")
-        named = self._primitives()
+        named = self.primitives()
         found = list(cases)
         if shard is not None:
             mine = self.kit.shard(*shard)
@@ -103,7 +103,7 @@ class Collection:
             found = [c for c in found if any(fnmatchcase(c.primitive, key) for key in named)]
         return self.kit.in_tier(found, self.config.getoption("--tenferro-tier"), law, backend)
 
-    def _primitives(self) -> tuple[str, ...]:
+    def primitives(self) -> tuple[str, ...]:
         """Return the keys, or patterns, of the primitives that the run was asked for; none: all."""
         cases = [case.partition("/")[0] for case in self.config.getoption("--tenferro-case")]
         return (*self.config.getoption("--tenferro-primitive"), *cases)
@@ -168,7 +168,7 @@ class Collection:
             return True
         shard = self.config.getoption("--tenferro-shard")
         tier = self.config.getoption("--tenferro-tier")
-        return (shard is None or shard[0] == 1) and tier != "quick" and not self._primitives()
+        return (shard is None or shard[0] == 1) and tier != "quick" and not self.primitives()
 
     def is_done(self, item: pytest.Item) -> bool:
         """Return True if a process before this one, which crashed later or here, ran the test."""

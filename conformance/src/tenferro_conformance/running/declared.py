@@ -34,7 +34,8 @@ def load_also(modules: Iterable[str]) -> None:
 def declare(text: str) -> None:
     """Register what `NAME=MODULE:OBJECT` names: a profile, or else cases.
 
-    Raises ProfileError: if the text has another form, or there is no such object.
+    Raises ProfileError: if the text has another form, there is no such object, or its module
+    raises.
     """
     name, _, place = text.partition("=")
     module, _, attribute = place.partition(":")
@@ -44,6 +45,9 @@ def declare(text: str) -> None:
         found = getattr(import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise ProfileError(f"{text!r} cannot be imported: {error}") from error
+    except Exception as error:
+        kind = type(error).__name__
+        raise ProfileError(f"{text!r}: its module raises {kind}: {error}") from error
     if isinstance(found, Profile):
         register_profile(name, found)
     else:

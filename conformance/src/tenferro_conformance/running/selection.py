@@ -61,10 +61,26 @@ def _all_cases(primitives: tuple[str, ...]) -> tuple[Case, ...]:
 @cache
 def _published_cases(name: str) -> tuple[Case, ...]:
     """Return the cases of a namespace, read once: an author may publish an iterator."""
-    found = published()[name].load()
+    found = _loaded(name)
     if isinstance(found, Profile):  # of a backend that is not installed
         return ()
     return tuple(case for case in cases_in(found, name) if not case.features & closed_features())
+
+
+def _loaded(name: str) -> object:
+    """Return what an entry point names.
+
+    Raises ProfileError: if its module raises, whatever that is; it names the distribution.
+    """
+    point = published()[name]
+    try:
+        return point.load()
+    except Exception as error:
+        owner = point.dist.name if point.dist is not None else "an unknown distribution"
+        raise ProfileError(
+            f"entry point {name!r} of tenferro.conformance, {point.value} of {owner}: its module "
+            f"raises {type(error).__name__}: {error}"
+        ) from error
 
 
 def cases_in(found: object, name: str) -> Iterator[Case]:

@@ -184,6 +184,7 @@ class Verdicts:
             self.config.getoption("--tenferro-require"),
             self.config.getoption("--tenferro-backend"),
             laws=self.config.getoption("--tenferro-laws"),
+            asked=self.collection.primitives(),
         )
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

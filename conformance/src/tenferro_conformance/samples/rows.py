@@ -156,6 +156,8 @@ def table(
     twice = {name for name in names if names.count(name) > 1}
     if twice:
         raise ValueError(f"{primitive}: named twice: {sorted(twice)}")
+    for row in rows:
+        _check_numbers(primitive, row)
     classes = get_args(TolClass)
     for given in {tol, tol_complex or tol, *(row.tol or tol for row in rows)}:
         if given not in classes:
@@ -172,6 +174,20 @@ def table(
         meaning=meaning,
         refuses=refuses,
     )
+
+
+def _check_numbers(primitive: str, row: Row) -> None:
+    """Raise ValueError if a complex number is given for an operand of a real dtype."""
+    kinds = row.kinds or (None,) * len(row.inputs)
+    for place, (value, kind) in enumerate(zip(row.inputs, kinds, strict=True)):
+        real = [name for name in ([kind] if kind else row.dtypes) if "complex" not in name]
+        if real and any(type(number) is complex for number in _flatten(value).flat):
+            raise ValueError(
+                f"{primitive}/{row.edge}: operand {place} holds complex numbers, and its dtype is "
+                f"{real[0]}\n"
+                "  need       `dtypes=COMPLEX` of the row, or a complex dtype for this operand in "
+                "`kinds`"
+            )
 
 
 def _expected(
