@@ -10,16 +10,19 @@ Read next: ``row_rules.py``.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import cached_property, lru_cache
 from operator import itemgetter
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.backend.row_blocks.even import even_rows
 from tenferro.backend.row_blocks.row_rules import (
+    DTYPES,
     REDUCTIONS,
     ByRows,
     acts_by_rows,
+    has_rule,
     resized,
     row_axis,
     with_rows,
@@ -41,6 +44,7 @@ _SHIFT_OF_LINE = 10  # 1/2¹⁰ of the cache in bytes: elements for which a line
 _MAX_EXTENTS_COMPARED = 4  # that hold the most bytes
 _MAX_SEARCHES = 32  # walks through a program; each may find a block
 _MAX_VAIN_SEARCHES = 4  # of one extent in a row that find no block, as in a chain of products
+_OPERATION = itemgetter(0)  # of an instruction
 _BETWEEN_REGIONS = (DotGeneral, *REDUCTIONS)
 
 
@@ -115,8 +119,9 @@ def find_row_blocks(
     """
     target = _Target(cache, one_result)
     extents = _extents(program, cache)
-    entries = _entries(program) if extents else []
+    entries = _entries(program) if extents else {}
     acting = {extent: _acting_by_rows(entries, extent, cache) for extent in extents}
+    acting = {extent: rows for extent, rows in acting.items() if _borders(program, rows, target)}
     first: dict[int, _Search] = {}
     if len(acting) > 1:
         compared = list(acting)[:_MAX_EXTENTS_COMPARED]
@@ -138,11 +143,13 @@ def _find_along(
 ) -> None:
     """Add the row blocks of one extent; ``first`` is the search through all instructions."""
     sizes = {position: _written(chosen.program, position) for position in rows}
+    borders = _borders(chosen.program, rows, target)
     left = rows.keys() - chosen.block_of.keys()
     vain = 0
     for _ in walks:
         if (
             vain >= _MAX_VAIN_SEARCHES
+            or borders.isdisjoint(left)
             or sum([sizes[position] for position in left]) <= target.cache
         ):
             break
@@ -165,7 +172,7 @@ class _Chosen:
 
     def add(self, search: _Search) -> bool:
         """Add what a search found, if it is a block; all blocks must be able to run as wholes."""
-        block = search.block()
+        block = search.block
         if block is None:
             return False
         joined = {**self.block_of, **dict.fromkeys(search.members, len(self.blocks))}
@@ -176,16 +183,20 @@ class _Chosen:
         return True
 
 
-def _entries(program: CompiledProgram) -> list[tuple[int, tuple[Any, ...]]]:
-    """Return what decides how instructions act: position, operation, avals, that of the result
-    last.
+def _entries(program: CompiledProgram) -> dict[tuple[Any, ...], list[int]]:
+    """Return what decides how instructions act, with their positions: operation, avals, that of
+    the result last.
     """
     aval_of = program.avals.__getitem__
-    return [
-        (position, (row[0], *map(aval_of, row[1]), aval_of(row[2][0])))
-        for position, row in enumerate(program.nodes)
-        if len(row[2]) == 1 and row[1]
-    ]
+    allowed = {aval for aval in set(program.avals) if aval.dtype.name in DTYPES}
+    kinds = {kind for kind in set(map(type, map(_OPERATION, program.nodes))) if has_rule(kind)}
+    found: dict[tuple[Any, ...], list[int]] = {}
+    for position, row in enumerate(program.nodes):
+        if type(row[0]) in kinds and row[1] and len(row[2]) == 1:
+            avals = (*map(aval_of, row[1]), aval_of(row[2][0]))
+            if allowed.issuperset(avals):
+                found.setdefault((row[0], *avals), []).append(position)
+    return found
 
 
 def _most_saving_first(first: Mapping[int, _Search], extents: Iterable[int]) -> Iterable[int]:
@@ -193,29 +204,44 @@ def _most_saving_first(first: Mapping[int, _Search], extents: Iterable[int]) -> 
 
     Extents of small arrays, which are not among the ``first``, keep their order behind these.
     """
-    blocks = {extent: search.block() for extent, search in first.items()}
+    blocks = {extent: search.block for extent, search in first.items()}
     saved = {extent: block.saved for extent, block in blocks.items() if block is not None}
     order = sorted(first, key=lambda extent: saved.get(extent, 0), reverse=True)
     return dict.fromkeys([*order, *extents])
 
 
 def _acting_by_rows(
-    entries: Sequence[tuple[int, tuple[Any, ...]]], extent: int, cache: int
+    entries: Mapping[tuple[Any, ...], Iterable[int]], extent: int, cache: int
 ) -> dict[int, ByRows]:
-    """Return how instructions act on rows, by position; None if they read too much else."""
-    known: dict[tuple[Any, ...], ByRows | None] = {}
-    found = {}
-    for position, entry in entries:
-        if entry not in known:
-            op, *avals, result = entry
-            known[entry] = _acts(op, avals, result, extent, cache)
-        how = known[entry]
+    """Return how instructions act on rows, by position, except those that read too much else."""
+    found: dict[int, ByRows] = {}
+    for entry, positions in entries.items():
+        how = _acts(entry, extent, cache)
         if how is not None:
-            found[position] = how
+            found.update(dict.fromkeys(positions, how))
     return found
 
 
-def _acts(op: Any, avals: Sequence[Aval], result: Aval, extent: int, cache: int) -> ByRows | None:
+def _borders(program: CompiledProgram, rows: Mapping[int, ByRows], target: _Target) -> Set[int]:
+    """Return the positions of instructions across which a block may hand on values.
+
+    Where fused loops have any number of results, these are products, and reductions within rows:
+    a block without any saves nothing.
+    """
+    if target.one_result:
+        return rows.keys()
+    kinds = {position: type(program.nodes[position][0]) for position in rows}
+    return {
+        position
+        for position, kind in kinds.items()
+        if issubclass(kind, _BETWEEN_REGIONS)
+        and (kind is DotGeneral or rows[position].joined is None)
+    }
+
+
+@lru_cache(maxsize=2048)  # a function and its derivatives share most of their instructions
+def _acts(entry: tuple[Any, ...], extent: int, cache: int) -> ByRows | None:
+    op, *avals, result = entry
     how = acts_by_rows(op, avals, result, extent)
     if how is None:
         return None
@@ -257,7 +283,7 @@ def _has_order(program: CompiledProgram, block_of: Mapping[int, int]) -> bool:
 
 def _extents(program: CompiledProgram, cache: int) -> list[int]:
     """Return the extents of axes of values that fill the cache together, largest first."""
-    kinds = set(map(type, map(itemgetter(0), program.nodes)))
+    kinds = set(map(type, map(_OPERATION, program.nodes)))
     if not any(issubclass(kind, _BETWEEN_REGIONS) for kind in kinds):
         return []
     sizes: Counter[int] = Counter()
@@ -317,16 +343,21 @@ class _Search:
             else:
                 read.update(inputs)
 
+    @cached_property
     def block(self) -> RowBlock | None:
-        """Return the block that was found, if it is worth it."""
+        """The block that was found, if it is worth it."""
         avals = self.program.avals
-        if sum([size_of(avals[slot]) for slot in self.made]) <= self.cache:
+        made = sum([size_of(avals[slot]) for slot in self.made])
+        if made <= self.cache:
             return None
         exported = self.exported()
+        outside = sum([size_of(avals[slot]) for slot in exported])
+        least = max(self.cache, _MIN_BYTES_SAVED_PER_BYTE_READ * outside)
+        if made - outside <= least:
+            return None
         gains = Gains(self.program, self.members, exported, one_result=self.one_result)
-        inside = sum(gains.written[slot] for slot in gains.between if slot not in exported)
-        outside = sum(size_of(avals[slot]) for slot in exported)
-        if inside <= max(self.cache, _MIN_BYTES_SAVED_PER_BYTE_READ * outside):
+        inside = sum([gains.written[slot] for slot in gains.between if slot not in exported])
+        if inside <= least:
             return None
         rows = self.cache * self.extent // (_CACHE_PER_TILE * gains.alive)
         rows = even_rows(self.extent, rows) if rows else 0

@@ -18,9 +18,18 @@ from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.reduction import ReduceMax, ReduceMin, ReduceSum
 from tenferro.primitives.structural import BroadcastInDim, Reshape, Transpose
 
-__all__ = ["REDUCTIONS", "ByRows", "acts_by_rows", "resized", "row_axis", "with_rows"]
+__all__ = [
+    "DTYPES",
+    "REDUCTIONS",
+    "ByRows",
+    "acts_by_rows",
+    "has_rule",
+    "resized",
+    "row_axis",
+    "with_rows",
+]
 
-_DTYPES = frozenset(("float32", "float64", "complex64", "complex128", "bool"))  # nothing raises
+DTYPES = frozenset(("float32", "float64", "complex64", "complex128", "bool"))  # nothing raises
 _JOINED: dict[type, type] = {ReduceSum: Add, ReduceMax: Maximum, ReduceMin: Minimum}
 REDUCTIONS = tuple(_JOINED)
 
@@ -36,16 +45,21 @@ class ByRows(NamedTuple):
     joined: type | None = None
 
 
+def has_rule(kind: Any) -> bool:
+    """Return True if instructions of a class may act on rows."""
+    return getattr(kind, "batch", None) is pointwise or kind in _RULES
+
+
 def acts_by_rows(op: Any, avals: Sequence[Aval], result: Aval, extent: int) -> ByRows | None:
-    """Return how an instruction acts on rows of this extent; None if it does not."""
-    if not _DTYPES.issuperset([aval.dtype.name for aval in (*avals, result)]):
-        return None
+    """Return how an instruction acts on rows of this extent; None if it does not.
+
+    Its class has a rule, and all avals have one of ``DTYPES``.
+    """
     if type(op).batch is pointwise:
         axis = row_axis(result.shape, extent)
-        rows = bool(avals) and axis is not None and all(x.shape == result.shape for x in avals)
+        rows = axis is not None and all([x.shape == result.shape for x in avals])
         return ByRows((True,) * len(avals)) if rows else None
-    rule = _RULES.get(type(op))
-    return rule(op, avals, result, extent) if rule else None
+    return _RULES[type(op)](op, avals, result, extent)
 
 
 def row_axis(shape: Sequence[int], extent: int) -> int | None:

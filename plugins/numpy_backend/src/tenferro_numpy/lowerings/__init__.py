@@ -11,7 +11,7 @@ equations of their bodies. Read next: `ufuncs.py`.
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from importlib import import_module
 from typing import Any
 
@@ -151,8 +151,15 @@ def _written(
         specialize = _expressions(type(op).__module__).get(type(op))
         if specialize is None:
             return None
-        found = specialize(op, avals, result, function)
+        found = _specialized(specialize, op, avals, result, function)
     if result.shape:
         return found
     scalar: Scalar | None = _scalar_form()(op, avals, result)
     return found if scalar is None else found._replace(scalar=scalar)
+
+
+@lru_cache(maxsize=2048)  # a function and its derivatives share most of their instructions
+def _specialized(
+    specialize: Specialize, op: Any, avals: tuple[Aval, ...], result: Aval, function: Function
+) -> Expression:
+    return specialize(op, avals, result, function)
