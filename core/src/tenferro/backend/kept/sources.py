@@ -66,7 +66,7 @@ def files_of(packages: Iterable[str]) -> list[File] | None:
     if not all(places):  # a plugin that is a single file, or an object
         return None
     try:
-        return [found for place in chain.from_iterable(places) for found in files_below(place)]
+        return [found for place in chain.from_iterable(places) for found in _files_below(place)]
     except OSError:  # a package in an archive, or files that cannot be looked at
         return None
 
@@ -77,7 +77,7 @@ def were_edited(files: list[File], since: int) -> bool:
     return newest > since - _CLOCK_STEP
 
 
-def files_below(place: str) -> list[File]:
+def _files_below(place: str) -> list[File]:
     """Return folder, name, size and times of each source file in a folder and below, sorted.
 
     The second time is that of the last change of the file itself, which copying does not preserve.
@@ -91,19 +91,25 @@ def files_below(place: str) -> list[File]:
         with os.scandir(folder) as entries:
             for entry in entries:
                 name = entry.name
-                if name.endswith(_ENDINGS):
-                    if name[0] != ".":  # editors leave links of such names
-                        stat = entry.stat()
-                        size, time, change = stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
-                        found.append((folder, name, size, time, change))
-                elif "." not in name and name != "__pycache__" and entry.is_dir():
-                    if entry.is_symlink():  # perhaps to a folder above
-                        there = os.path.realpath(entry.path)
-                        if there in linked:
-                            continue
-                        linked.add(there)
+                if name.endswith(_ENDINGS) and name[0] != ".":  # editors leave links of such names
+                    stat = entry.stat()
+                    size, time, change = stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
+                    found.append((folder, name, size, time, change))
+                elif _is_new_folder(entry, linked):
                     waiting.append(entry.path)
     return sorted(found)
+
+
+def _is_new_folder(entry: os.DirEntry[str], linked: set[str]) -> bool:
+    """Return True for a folder of sources, unless it is a link to a folder among ``linked``."""
+    if "." in entry.name or entry.name == "__pycache__" or not entry.is_dir():
+        return False
+    if not entry.is_symlink():
+        return True
+    there = os.path.realpath(entry.path)
+    is_new = there not in linked
+    linked.add(there)
+    return is_new
 
 
 def _versions(place: str) -> list[str]:
