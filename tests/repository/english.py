@@ -9,27 +9,21 @@ Four rules, each with the remedy in its message:
 * `coined`: no word is used that only this project uses in that sense.
 * `constant`: the name of a constant says its quantity and purpose; it is not a bare adjective.
 
-`python tests/repository/english.py` lists the findings beyond the baseline and fails if there are
-any. The baseline holds the number of findings per file and rule; it may only fall. `--update`
-lowers it, `--all` lists every finding, and `--count` prints the number of findings per package.
+`python tests/repository/english.py` lists the findings and fails if there are any.
 Read next: `verbs.txt`, the verbs that are known here.
 """
 
-import argparse
 import ast
 import io
-import json
 import re
 import sys
 import tokenize
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-BASELINE = HERE / "english_baseline.json"
 VERBS = frozenset((HERE / "verbs.txt").read_text("utf-8").split())
 FOLDERS = ("core/src", "plugins/*/src", "conformance/src")
 
@@ -200,91 +194,10 @@ def check_all(root: Path) -> list[Finding]:
     ]
 
 
-def counts(findings: list[Finding]) -> dict[str, dict[str, int]]:
-    """Return the number of findings per file and rule."""
-    counted = Counter((finding.path, finding.rule) for finding in findings)
-    table: dict[str, dict[str, int]] = {}
-    for (path, rule), count in sorted(counted.items()):
-        table.setdefault(path, {})[rule] = count
-    return table
-
-
-def beyond(findings: list[Finding], baseline: dict[str, dict[str, int]]) -> list[Finding]:
-    """Return the findings in files that have more of one rule than the baseline allows."""
-    now = counts(findings)
-    return [f for f in findings if now[f.path][f.rule] > baseline.get(f.path, {}).get(f.rule, 0)]
-
-
-def below(findings: list[Finding], baseline: dict[str, dict[str, int]]) -> list[str]:
-    """Return the files that have fewer findings than the baseline allows."""
-    now = counts(findings)
-    return [
-        path
-        for path, rules in baseline.items()
-        if any(now.get(path, {}).get(r, 0) < n for r, n in rules.items())
-    ]
-
-
-def lowered(
-    findings: list[Finding], baseline: dict[str, dict[str, int]]
-) -> dict[str, dict[str, int]]:
-    """Return the baseline with every count lowered to the number of findings; no count rises."""
-    now = counts(findings)
-    table = {
-        path: {rule: min(count, now.get(path, {}).get(rule, 0)) for rule, count in rules.items()}
-        for path, rules in baseline.items()
-    }
-    kept = {
-        path: {rule: count for rule, count in rules.items() if count}
-        for path, rules in table.items()
-    }
-    return {path: rules for path, rules in kept.items() if rules}
-
-
-def read_baseline() -> dict[str, dict[str, int]]:
-    return json.loads(BASELINE.read_text("utf-8")) if BASELINE.exists() else {}
-
-
-def written(baseline: dict[str, dict[str, int]]) -> str:
-    """Return the baseline as JSON with one line per file."""
-    lines = (f"{json.dumps(path)}: {json.dumps(rules)}" for path, rules in sorted(baseline.items()))
-    return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
-def package_of(path: str) -> str:
-    parts = path.split("/src/", 1)[1].split("/")
-    return ".".join(parts[:2]) if len(parts) > 2 else parts[0]
-
-
-def print_counts(findings: list[Finding]) -> None:
-    table = Counter((package_of(f.path), f.rule) for f in findings)
-    for (package, rule), count in sorted(table.items()):
-        print(f"{count:5d}  {rule:10s}  {package}")
-    print(f"{len(findings):5d}  in all")
-
-
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--update", action="store_true", help="lower the baseline to what is found")
-    parser.add_argument("--all", action="store_true", help="list every finding")
-    parser.add_argument(
-        "--count", action="store_true", help="print the number per package and rule"
-    )
-    options = parser.parse_args(arguments)
-    findings, baseline = check_all(ROOT), read_baseline()
-    if options.count:
-        print_counts(findings)
-        return 0
-    if options.update:
-        table = lowered(findings, baseline)
-        BASELINE.write_text(written(table), "utf-8")
-    shown = findings if options.all else beyond(findings, baseline)
-    print(*shown, sep="\n", end="\n" if shown else "")
-    fewer = below(findings, baseline) if not options.update else []
-    if fewer:
-        command = "python tests/repository/english.py --update"
-        print(f"{len(fewer)} files improved; lower the baseline: {command}")
-    return 1 if shown else 0
+def main() -> int:
+    findings = check_all(ROOT)
+    print(*findings, sep="\n", end="\n" if findings else "")
+    return 1 if findings else 0
 
 
 if __name__ == "__main__":
