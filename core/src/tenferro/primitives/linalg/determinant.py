@@ -104,24 +104,45 @@ class Adjugate(Mixed):
         return conj(swapped(adjugate(a, *others, swapped(conj(ct)))))
 
     def decompose(self, a: Handle, *directions: Handle) -> Handle:
-        """Multiply entries of small matrices; otherwise compute in the frame of the singular
-        vectors, where a is diagonal.
-        """
+        """Multiply entries of small matrices; of large ones use the singular values."""
         if not a.size:
             return a
         if a.shape[-1] <= _MAX_ROWS_OF_ENTRIES:
             return _of_entries(a, directions)
-        u, s, vh = svd(a)
-        inner = [matmul(matmul(adjoint(u), d), adjoint(vh)) for d in directions]
-        if len(directions) > 1:
-            middle = _by_a_circle(s, inner)
-        elif directions:
-            middle = _first_derivative(convert(s, a.dtype), inner[0])
-        else:
-            middle = diagonal_matrix(convert(products_without_one(s), a.dtype))
-        phase = det(matmul(u, vh))
-        spread = broadcast_in_dim(phase, a.shape, tuple(range(phase.ndim)))
-        return matmul(matmul(adjoint(vh), middle), adjoint(u)) * spread
+        return _by_svd(a, directions) if directions else bind(LargeAdjugate(), a)
+
+
+class LargeAdjugate(Mixed):
+    """y = adj(a), of more than three rows: what ``Adjugate`` decomposes into, without derivatives.
+
+    A backend may have a faster lowering for matrices that are far from singular.
+    """
+
+    key = "std::large_adjugate"
+    batch = over_leading_axes
+    linear = ()
+
+    def abstract_eval(self, a: Aval) -> Aval:
+        return a
+
+    def decompose(self, a: Handle) -> Handle:
+        """Multiply singular values."""
+        return _by_svd(a, ())
+
+
+def _by_svd(a: Handle, directions: Sequence[Handle]) -> Handle:
+    """Dᵏ adj(a)[d_1, …, d_k] in the frame of the singular vectors, where a is diagonal."""
+    u, s, vh = svd(a)
+    inner = [matmul(matmul(adjoint(u), d), adjoint(vh)) for d in directions]
+    if len(directions) > 1:
+        middle = _by_a_circle(s, inner)
+    elif directions:
+        middle = _first_derivative(convert(s, a.dtype), inner[0])
+    else:
+        middle = diagonal_matrix(convert(products_without_one(s), a.dtype))
+    phase = det(matmul(u, vh))
+    spread = broadcast_in_dim(phase, a.shape, tuple(range(phase.ndim)))
+    return matmul(matmul(adjoint(vh), middle), adjoint(u)) * spread
 
 
 def _of_entries(a: Handle, directions: Sequence[Handle]) -> Handle:

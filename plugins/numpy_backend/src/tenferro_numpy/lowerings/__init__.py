@@ -34,10 +34,10 @@ _OWN = {
     "fft": "fft irfft rfft",
     "indexing": "dynamic_slice dynamic_update_slice scatter scatter_add",
     "linalg": (
-        "banded_solve cholesky cholesky_cotangent cholesky_tangent eig eigh eigvals eigvalsh "
-        "gauge_check linear_solve lu matrix_function pivoted_qr schur sparse_product sparse_solve "
-        "svd svdvals system_factors system_slogdet system_solve triangular_solve "
-        "triangular_sylvester"
+        "banded_solve cholesky cholesky_cotangent cholesky_tangent det eig eigh eigvals eigvalsh "
+        "gauge_check large_adjugate linear_solve lu matrix_function pivoted_qr schur "
+        "sparse_product sparse_solve svd svdvals system_factors system_slogdet system_solve "
+        "triangular_solve triangular_sylvester"
     ),
     "random": "random_bits",
     "rounding": "rem",

@@ -11,6 +11,7 @@ from tenferro.backend.lowering import Lowerings
 from tenferro_numpy.lowerings.linalg import (
     banded,
     cholesky,
+    determinant,
     eig,
     eigh,
     gauge_check,
@@ -27,7 +28,7 @@ from tenferro_numpy.lowerings.linalg import (
 __all__ = ["register"]
 
 _FACTORIZATIONS: tuple[Any, ...] = (
-    banded, cholesky, eig, eigh, gauge_check, lu, matrix_function, pivoted_qr,
+    banded, cholesky, determinant, eig, eigh, gauge_check, lu, matrix_function, pivoted_qr,
     schur, sparse, svd, system_factors, triangular_solve,
 )  # fmt: skip
 

@@ -16,7 +16,7 @@ from tenferro.backend.numpy_like.linalg.svd import canonical_pairs
 from tenferro.primitives.linalg.svd import Svd, Svdvals
 from tenferro_numpy.errors import NotConvergedError
 
-__all__ = ["register"]
+__all__ = ["decomposed", "register"]
 
 
 def register(lowerings: Lowerings) -> None:
@@ -24,10 +24,7 @@ def register(lowerings: Lowerings) -> None:
 
     @lowerings.register(Svd)
     def svd(op: Svd, a: Any) -> Any:
-        try:
-            u, s, vh = np.linalg.svd(a, op.full)
-        except np.linalg.LinAlgError:
-            u, s, vh = _iterated(op, a, op.full)
+        u, s, vh = decomposed(op, a)
         return canonical_pairs(np, u, s, vh) if op.gauge == "canonical" else (u, s, vh)
 
     @lowerings.register(Svdvals)
@@ -36,6 +33,15 @@ def register(lowerings: Lowerings) -> None:
             return np.linalg.svd(a, compute_uv=False)
         except np.linalg.LinAlgError:
             return _iterated(op, a, False)[1]
+
+
+def decomposed(op: Svd, a: Any) -> tuple[Any, Any, Any]:
+    """Return U, s and Vᴴ, in any gauge."""
+    try:
+        u, s, vh = np.linalg.svd(a, op.full)
+    except np.linalg.LinAlgError:
+        u, s, vh = _iterated(op, a, op.full)
+    return u, s, vh
 
 
 def _iterated(op: Svd | Svdvals, a: Any, full: bool) -> tuple[Any, Any, Any]:
