@@ -44,43 +44,48 @@ class Frozen:
         cls.__positional = not kw_only
 
     def __init__(self, *values: Any, **named: Any) -> None:
-        if values:
-            named = self.__by_name(values, named)
         fields = self.__dict__
         fields.update(self.__defaults)
         fields.update(named)
         if len(fields) > len(self.__defaults):
             unknown = next(name for name in named if name not in self.__defaults)
             raise TypeError(f"{type(self).__name__} has no field {unknown!r}")
+        if values:
+            self.__take(values, named)
         for name in self.__unset:
-            if name not in named:
-                fields[name] = self.__made(name)
+            value = fields[name]
+            if value is _MISSING:
+                raise TypeError(f"{type(self).__name__} lacks the field {name!r}")
+            if type(value) is _Made:
+                fields[name] = value.factory()
         self.__post_init__()
 
     def __post_init__(self) -> None:
         """Check and normalise the values."""
 
-    def __by_name(self, values: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
-        kind, known = type(self).__name__, self.__defaults
+    def __take(self, values: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """Set the first fields to values that are given by position."""
+        known = self.__defaults
         if not self.__positional or len(values) > len(known):
-            raise TypeError(f"{kind} takes {len(known)} fields, by name; got {len(values)} values")
-        given = dict(zip(known, values, strict=False))
-        if not given.keys().isdisjoint(named):
-            twice = next(name for name in named if name in given)
-            raise TypeError(f"{kind}: the field {twice!r} is given twice")
-        return {**given, **named}
-
-    def __made(self, name: str) -> Any:
-        default = self.__defaults[name]
-        if default is _MISSING:
-            raise TypeError(f"{type(self).__name__} lacks the field {name!r}")
-        return default.factory()
+            text = f"takes {len(known)} fields, by name; got {len(values)} values"
+            raise TypeError(f"{type(self).__name__} {text}")
+        fields = self.__dict__
+        for name, value in zip(known, values, strict=False):
+            if name in named:
+                raise TypeError(f"{type(self).__name__}: the field {name!r} is given twice")
+            fields[name] = value
 
     def __values(self) -> dict[str, Any]:
         return dict(self.__dict__)
 
     def __replace__(self, **changes: Any) -> Any:
-        return type(self)(**{**self.__values(), **changes})
+        if not changes.keys() <= self.__defaults.keys():
+            return type(self)(**changes)  # raises, for it has no such field
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made.__dict__.update(changes)
+        made.__post_init__()
+        return made
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"{type(self).__name__} is immutable; cannot set {name!r}")

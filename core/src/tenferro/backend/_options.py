@@ -14,7 +14,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tenferro.backend._errors import InvalidOptionError, UnknownOptionError
-from tenferro.backend._plugin_passes import after_passes, chosen_among
 from tenferro.computegraph import MaterializedGraph, compile_program
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ def rewritten(
         )
         return result
     before = len(graph)
-    graph, counts = after_passes(graph, offered, chosen)
+    graph, counts = _plugin_passes().after_passes(graph, offered, chosen)
     found, report = passes.optimized(graph, chosen - counts.keys(), can, budget, predict)
     return found, report._replace(rewritten={**counts, **report.rewritten}, before=before)
 
@@ -116,7 +115,12 @@ def chosen_passes(backend: Backend, options: Options | None = None) -> frozenset
         return _of_core(passes.selected(default))
     found = passes.selected(own, default)
     chosen: frozenset[str] = passes.selected(asked, found)
-    return _of_core(chosen) | chosen_among(offered, default, own, asked)
+    of_plugins: frozenset[str] = _plugin_passes().chosen_among(offered, default, own, asked)
+    return _of_core(chosen) | of_plugins
+
+
+def _plugin_passes() -> Any:
+    return import_module("tenferro.backend._plugin_passes")
 
 
 @lru_cache(maxsize=64)

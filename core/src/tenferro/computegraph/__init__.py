@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING
 from tenferro._runtime import later
 from tenferro.computegraph._cache import CacheLimits, CacheStats, ProgramCache
 from tenferro.computegraph._canonical import canonical
-from tenferro.computegraph._compile import CompiledProgram, Instruction, compile_program, schedule
+from tenferro.computegraph._compile import (
+    CompiledProgram,
+    Instruction,
+    check_operand_count,
+    compile_program,
+    schedule,
+)
 from tenferro.computegraph._derive import (
     apply_operation,
     derive,
@@ -32,7 +38,6 @@ from tenferro.computegraph._errors import (
     TenferroError,
     UnresolvedValueError,
 )
-from tenferro.computegraph._evaluate import check_operand_count, evaluate
 from tenferro.computegraph._fragment import (
     Fragment,
     fragment,
@@ -87,6 +92,7 @@ from tenferro.computegraph._text import clip, operation_text
 if TYPE_CHECKING:
     from tenferro.computegraph._builder import GraphBuilder
     from tenferro.computegraph._cut import vertex_cut
+    from tenferro.computegraph._evaluate import evaluate
 else:
     # generated: lazy names
     __getattr__, __dir__ = later(
@@ -94,6 +100,7 @@ else:
         {
             "_builder": "GraphBuilder",
             "_cut": "vertex_cut",
+            "_evaluate": "evaluate",
         },
         _moved,
     )

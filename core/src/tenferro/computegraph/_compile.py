@@ -12,6 +12,7 @@ from typing import Any
 
 from tenferro._runtime.collector import CollectorPaused
 from tenferro._runtime.records import NamedTuple
+from tenferro.computegraph._errors import OperandError
 from tenferro.computegraph._materialize import MaterializedGraph, MaterializedNode
 from tenferro.computegraph._operation import Operation
 from tenferro.computegraph._roles import OperationRole
@@ -110,6 +111,24 @@ class CompiledProgram:
     def __reduce__(self) -> tuple[object, ...]:
         rows = [(i.operation, i.inputs, i.outputs, i.role, None) for i in self.nodes]
         return program_from_rows, (self.input_names, rows, self.outputs, self.avals)
+
+
+def check_operand_count(program: CompiledProgram, operands: Sequence[Any]) -> None:
+    """Raise OperandError unless there is one operand for each input."""
+    names, got, need = program.input_names, len(operands), len(program.inputs)
+    if got < need:
+        name = names[got]
+        raise OperandError(
+            f"no operand for input {name!r}: got {got}, need {need}", input=name, got=got, need=need
+        )
+    if got > need:
+        last = names[-1] if names else None
+        raise OperandError(
+            f"{got - need} operands too many after the last input {last!r}: got {got}, need {need}",
+            input=last,
+            got=got,
+            need=need,
+        )
 
 
 def compile_program(graph: MaterializedGraph, passes: Sequence[Pass] = ()) -> CompiledProgram:

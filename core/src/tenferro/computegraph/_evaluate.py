@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tenferro.computegraph._compile import CompiledProgram, Instruction
+from tenferro.computegraph._compile import CompiledProgram, Instruction, check_operand_count
 from tenferro.computegraph._errors import GraphError, OperandError
 from tenferro.computegraph._operation import Operation
 
@@ -41,24 +41,6 @@ def evaluate(
     for position, instruction in enumerate(program.instructions):
         _step(program, position, instruction, execute, slots)
     return [slots[i] for i in program.outputs]
-
-
-def check_operand_count(program: CompiledProgram, operands: Sequence[Any]) -> None:
-    """Raise OperandError unless there is one operand for each input."""
-    names, got, need = program.input_names, len(operands), len(program.inputs)
-    if got < need:
-        name = names[got]
-        raise OperandError(
-            f"no operand for input {name!r}: got {got}, need {need}", input=name, got=got, need=need
-        )
-    if got > need:
-        last = names[-1] if names else None
-        raise OperandError(
-            f"{got - need} operands too many after the last input {last!r}: got {got}, need {need}",
-            input=last,
-            got=got,
-            need=need,
-        )
 
 
 def check_operands(program: CompiledProgram, accepts: Accepts, operands: Sequence[Any]) -> None:

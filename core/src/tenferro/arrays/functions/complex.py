@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenferro.arrays.functions.structural import swapaxes
 from tenferro.arrays.handle.array import Array, another_handle
 from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import cast, stretch
-from tenferro.arrays.registry import covers
+from tenferro.arrays.registry import FUNCTIONS, covers
 from tenferro.primitives import conj as conjugate
 from tenferro.primitives import constant, int8
 from tenferro.primitives import imag as imaginary_part
@@ -42,4 +41,4 @@ def conj(x: Any) -> Array:
 
 def adjoint(x: Array) -> Array:
     """Return the conjugate transpose of each matrix."""
-    return conj(swapaxes(x, -1, -2))
+    return conj(FUNCTIONS["matrix_transpose"](x))

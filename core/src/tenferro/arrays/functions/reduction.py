@@ -20,7 +20,6 @@ from tenferro.arrays.functions.arithmetic import (
     subtract,
     sum_dtype,
 )
-from tenferro.arrays.functions.broadcasting import broadcast_to
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array, scalar
 from tenferro.arrays.promotion.broadcast import (
@@ -31,7 +30,7 @@ from tenferro.arrays.promotion.broadcast import (
     normalize_axis,
     reduced_axes,
 )
-from tenferro.arrays.registry import covers
+from tenferro.arrays.registry import FUNCTIONS, covers
 from tenferro.primitives import DType, InvalidParameterError, bool_, int64, select, structural
 from tenferro.primitives import reduction as p
 
@@ -63,14 +62,15 @@ def among(x: Array, where: Any, filler: Any, name: str) -> Array:
     """x where a mask holds, the filler elsewhere."""
     if where is True:
         return x
-    mask = broadcast_to(mask_of(where, name), x.shape)
+    mask: Array = FUNCTIONS["broadcast_to"](mask_of(where, name), x.shape)
     other = filler if isinstance(filler, Array) else scalar(filler, x.dtype)
     return select(mask, x, spread(other, x))
 
 
 def spread(value: Array, x: Array) -> Array:
     """Broadcast the value to the shape of x."""
-    return broadcast_to(value, x.shape)
+    found: Array = FUNCTIONS["broadcast_to"](value, x.shape)
+    return found
 
 
 @covers("sum")
@@ -171,7 +171,7 @@ def _extremum(
     axes = reduced_axes(axis, x.ndim, name)
     if any_empty(x, axes):
         shape = [n for i, n in enumerate(x.shape) if i not in axes]
-        result = broadcast_to(start, shape)
+        result = FUNCTIONS["broadcast_to"](start, shape)
     else:
         filler = worst if x.dtype.is_float else start  # `start` would share in a tie of elements
         result = of_two(function(among(x, where, filler, name), axes), start)

@@ -7,8 +7,6 @@ from typing import Any
 
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions._factories import binary, filled, unary
-from tenferro.arrays.functions.complex import imag, real
-from tenferro.arrays.functions.creation import zeros_like
 from tenferro.arrays.functions.elementwise import stop_gradient
 from tenferro.arrays.handle.array import SCALARS, Array
 from tenferro.arrays.handle.convert import as_array
@@ -68,7 +66,7 @@ def angle(z: Any, deg: bool = False) -> Array:
     np.float64(90.0)
     """
     found = as_array(z)
-    x, y = real(found), imag(found)
+    x, y = FUNCTIONS["real"](found), FUNCTIONS["imag"](found)
     if not found.dtype.is_inexact:
         kind = float64 if x.dtype.is_bool else float_for(x.dtype)
         x, y = cast(x, kind), cast(y, kind)
@@ -89,7 +87,8 @@ def sinc(x: Any) -> Array:
     near = FUNCTIONS["less"](FUNCTIONS["absolute"](t), 0.5)
     one = filled(t, 1)
     safe = select(near, one, t)
-    return select(near, _sinc_series(select(near, u, zeros_like(u))), p.sin(safe) / safe)  # type: ignore[no-any-return]
+    series = _sinc_series(select(near, u, FUNCTIONS["zeros_like"](u)))
+    return select(near, series, p.sin(safe) / safe)  # type: ignore[no-any-return]
 
 
 def _sinc_series(u: Array) -> Array:
@@ -112,7 +111,7 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * p
         kind = float64
     found, step = cast(found, kind), cast(step, kind)
     jump = _jumps(step, period, period / 2 if discont is None else discont, whole)
-    start = zeros_like(found[(slice(None),) * along + (slice(0, 1),)])
+    start = FUNCTIONS["zeros_like"](found[(slice(None),) * along + (slice(0, 1),)])
     moved = FUNCTIONS["cumsum"](FUNCTIONS["concatenate"]([start, jump], axis=along), axis=along)
     return found + cast(moved, found.dtype)
 

@@ -14,12 +14,10 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tenferro.arrays.diagnosis.copy_warnings import tell_of_copy
 from tenferro.arrays.diagnosis.missing_attributes import INSTEAD, MissingAttribute
 from tenferro.arrays.diagnosis.temporaries import UNHELD, is_statement, lost_assignment
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.looks import number_in
-from tenferro.arrays.handle.scipy_operators import is_operator, nothing
 from tenferro.arrays.handle.traces import (
     is_followed,
     is_traced,
@@ -204,8 +202,9 @@ class Array(Handle):
             text = "an Array cannot be viewed without a copy; leave out `copy=False`"
             raise at_user_line(ValueError(text))
         if "scipy.sparse" in sys.modules:
-            if is_operator(sys._getframe(1), is_followed=is_followed(self.key)):
-                return nothing()
+            scipy = _loaded("scipy_operators")
+            if scipy.is_operator(sys._getframe(1), is_followed=is_followed(self.key)):
+                return scipy.nothing()
         if "scipy" in sys.modules:  # its functions convert what they are given
             refusals().refuse_scipy()
         found = self._to_numpy("conversion to a NumPy array")
@@ -288,7 +287,7 @@ class Array(Handle):
         if UNHELD and sys.getrefcount(self) <= UNHELD and is_statement(sys._getframe(1)):
             raise lost_assignment(self)
         if self.is_taken:
-            tell_of_copy(self)
+            import_module("tenferro.arrays.diagnosis.copy_warnings").tell_of_copy(self)
         try:
             FUNCTIONS["__setitem__"](self, index, value)
         except Exception as error:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from tenferro.arrays.diagnosis.copy_warnings import tell_of_augmented
 from tenferro.arrays.errors import UnknownOperandError, at_user_line
 from tenferro.arrays.handle import again
 from tenferro.arrays.handle.array import SCALARS, Array, a_handle_of_its_own
@@ -182,7 +181,7 @@ def _augmented(name: str) -> Callable[[Any, Any], Any]:
         if not self.key.aval.shape:
             return plain(self, other)
         if self.is_taken:
-            tell_of_augmented(self)
+            import_module("tenferro.arrays.diagnosis.copy_warnings").tell_of_augmented(self)
         try:
             return FUNCTIONS["__inplace__"](self, name, other)
         except Exception as error:

@@ -14,7 +14,6 @@ from importlib import import_module
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
-from tenferro.arrays.diagnosis.hints import unsupported, unsupported_keyword
 from tenferro.arrays.handle import again
 from tenferro.arrays.handle.array import PLAIN_UFUNCS, Array
 from tenferro.arrays.handle.memo import memo_of
@@ -55,13 +54,18 @@ def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: Mapping[
     if function is None:
         special = sys.modules.get("scipy.special")
         library = "scipy.special" if getattr(special, name, None) is ufunc else "np"
-        raise unsupported(name if method == "__call__" else f"{name}.{method}", library)
+        raise _hints().unsupported(name if method == "__call__" else f"{name}.{method}", library)
     return _loaded("ufunc_methods").METHODS[method](ufunc, function, *inputs, **kwargs)
 
 
 def _loaded(file: str) -> Any:
     """Import a module of this folder at its first use; few programs need it."""
     return import_module(f"tenferro.arrays.numpy_protocols.{file}")
+
+
+def _hints() -> Any:
+    """Import what suggests other functions; it loads with the first error."""
+    return import_module("tenferro.arrays.diagnosis.hints")
 
 
 def _plain(ufunc: Any, function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
@@ -129,7 +133,7 @@ def _call(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     out = None if "out" in plan.keywords else destination(given.pop("out", None), plan.name)
     for keyword in given:
         if keyword not in plan.keywords:
-            raise unsupported_keyword(plan.name, keyword)
+            raise _hints().unsupported_keyword(plan.name, keyword)
     result = covered(*args, **given)
     return result if out is None else write(out, result, plan.name)
 
@@ -170,7 +174,7 @@ def _plan(function: Any, kwargs: Mapping[str, Any]) -> _Plan:
     covered = FUNCTIONS.find(name)
     if covered is None or name.startswith("__"):
         destination(kwargs.get("out"), name)
-        raise unsupported(name)
+        raise _hints().unsupported(name)
     count = _ANY if takes_any_positional(covered) else len(positional(covered))
     keywords, takes_any = frozenset(parameters(covered)), takes_any_keyword(covered)
     plan = _plans[function] = _Plan(name, covered, count, keywords, takes_any)

@@ -12,7 +12,6 @@ from importlib import import_module
 from typing import Any
 
 from tenferro.backend._errors import BackendError, PreferenceError
-from tenferro.backend.discovery.hints import nearest
 from tenferro.backend.discovery.loading import (
     FAILURES,
     Plugin,
@@ -271,6 +270,7 @@ def check_preference(
 ) -> None:
     """Raise PreferenceError unless the distribution has a lowering of the primitive there."""
     fields = {"primitive": key, "backend": backend, "dist": dist}
+    nearest = import_module("tenferro.backend.discovery.hints").nearest
     known = catalogue.primitives()
     if not is_class and key not in known:
         near = nearest(key, known)

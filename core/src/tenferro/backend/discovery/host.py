@@ -26,7 +26,6 @@ from tenferro.backend.discovery.loading import (
 )
 from tenferro.backend.discovery.scan import STANDARD
 from tenferro.backend.discovery.store import PluginStore
-from tenferro.backend.exporting import Exporter
 from tenferro.backend.lowering import (
     Implementation,
     Lowering,
@@ -48,6 +47,7 @@ from tenferro.primitives._boundary import at_user_line, bounded
 from tenferro.tidu import Primitive
 
 if TYPE_CHECKING:
+    from tenferro.backend.exporting import Exporter
     from tenferro.backend.sharding import Processes
 
 _FALLBACK = "numpy"  # where an opted-in host callback computes
@@ -334,7 +334,7 @@ class PluginHost:
         Raises what ``require`` raises. Raises UnsupportedError: if the backend has no such thing.
         """
         found: Exporter = self._ability(
-            Exporter,
+            import_module("tenferro.backend.exporting").Exporter,
             name,
             "tenferro_backend_exporter",
             f"{name} exports no programs\n"

@@ -103,12 +103,12 @@ def _folders(places: Places) -> Iterator[tuple[str, str]]:
                 dist = name.partition("-")[0].lower().replace("_", "-").replace(".", "-")
                 if dist not in seen:
                     seen.add(dist)
-                    yield dist, os.path.join(place, name)
+                    yield dist, f"{place or os.curdir}{os.sep}{name}"
 
 
 def _from_folders(groups: Collection[str], places: Places) -> Iterator[Entry]:
     for _, folder in _folders(places):
-        text = _text(os.path.join(folder, "entry_points.txt"))
+        text = _text(f"{folder}{os.sep}entry_points.txt")
         if any(f"[{group}]" in text for group in groups):
             dist, version, requires = _headers(folder)
             for group, name, value in parse(text):
@@ -149,7 +149,7 @@ def parse(text: str) -> Iterator[tuple[str, str, str]]:
 def _headers(folder: str) -> tuple[str, str, tuple[str, ...]]:
     """Name, version and requirements from the head of a ``METADATA`` file."""
     found: dict[str, list[str]] = {"Name": [], "Version": [], "Requires-Dist": []}
-    for line in _text(os.path.join(folder, "METADATA")).splitlines():
+    for line in _text(f"{folder}{os.sep}METADATA").splitlines():
         if not line:
             break
         header, _, value = line.partition(":")

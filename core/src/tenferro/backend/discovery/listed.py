@@ -12,10 +12,14 @@ from typing import Any
 
 from tenferro._runtime.frozen import replace
 from tenferro.backend.discovery.loading import FAILURES, KINDS, first_line
-from tenferro.backend.discovery.scan import Filters, Found, listed_names, mark_blocked
+from tenferro.backend.discovery.scan import (
+    LISTED,
+    Filters,
+    Found,
+    listed_names,
+    mark_blocked,
+)
 from tenferro.backend.records import PRIMITIVES, PluginManifest, PluginRecord
-
-VARIABLE = "TENFERRO_PLUGINS"
 
 
 def record_of(module: Any) -> PluginRecord:
@@ -34,7 +38,7 @@ def record_of(module: Any) -> PluginRecord:
 
 def listed_plugins(environment: Mapping[str, str], filters: Filters) -> Iterable[Found]:
     """Import the modules that the environment lists, and return an entry for each."""
-    names = dict.fromkeys(listed_names(environment.get(VARIABLE, "")))
+    names = dict.fromkeys(listed_names(environment.get(LISTED, "")))
     return mark_blocked([_listed(name) for name in names], filters)
 
 
@@ -43,7 +47,7 @@ def _listed(name: str) -> Found:
         module = import_module(name)
     except FAILURES as error:
         record = PluginRecord(name=name, group=PRIMITIVES, dist="", version="", value=name)
-        reason = f"from {VARIABLE}: {first_line(error)}"
+        reason = f"from {LISTED}: {first_line(error)}"
         return Found(replace(record, status="broken", reason=reason), _raising(error))
     return Found(record_of(module), lambda: module)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from importlib.util import find_spec
 from sys import modules
+from types import ModuleType, NoneType
 from typing import Any
 
 import pluggy
@@ -33,6 +34,7 @@ from tenferro.tidu import Primitive
 KINDS = {"backend": BACKENDS, "primitives": PRIMITIVES}
 FAILURES = (Exception, SystemExit)  # of a plugin's code; KeyboardInterrupt is the user's
 _HOOKS = tuple(name for name in vars(Specs) if name.startswith("tenferro_"))
+_NO_HOOKS = (type, ModuleType, str, tuple, dict, NoneType)
 _MANDATORY = ("tenferro_backend_info", "tenferro_backend_probe", "tenferro_backend_create")
 
 
@@ -60,11 +62,26 @@ class Plugin(NamedTuple):
     passes: tuple[GraphPass, ...] = ()
 
 
+class _Manager(pluggy.PluginManager):
+    """Plugin manager that asks pluggy only about names that may be hooks.
+
+    pluggy searches every name of a module and of a class; most are imports or come from `object`.
+    """
+
+    def parse_hookimpl_opts(self, plugin: Any, name: str) -> Any:
+        if isinstance(plugin, ModuleType) and isinstance(vars(plugin).get(name), _NO_HOOKS):
+            return None
+        return super().parse_hookimpl_opts(plugin, name)
+
+    def parse_hookspec_opts(self, module_or_class: Any, name: str) -> Any:
+        return super().parse_hookspec_opts(module_or_class, name) if name in _HOOKS else None
+
+
 class Loader:
     """The plugin manager, asked about one plugin at a time."""
 
     def __init__(self) -> None:
-        self.manager = pluggy.PluginManager(PROJECT)
+        self.manager = _Manager(PROJECT)
         self.manager.add_hookspecs(Specs)
 
     def load(self, record: PluginRecord, load: Callable[[], Any]) -> Plugin:
@@ -148,18 +165,14 @@ class Loader:
             for implementation in caller.get_hookimpls():
                 if implementation.plugin is module:
                     _check_hook(caller, implementation)
-        unmarked = [name for name in _HOOKS if self._is_unmarked(module, name)]
+        implemented = self.hooks(module)
+        defined = [name for name in _HOOKS if callable(getattr(module, name, None))]
+        unmarked = [name for name in defined if name not in implemented]
         if unmarked:
             raise Refusal("broken", f"{', '.join(unmarked)}: not marked with @hookimpl")
-        missing = [name for name in _MANDATORY if not self.implements(module, name)]
+        missing = [name for name in _MANDATORY if name not in implemented]
         if record.group == BACKENDS and missing:
             raise Refusal("broken", f"a backend must implement {', '.join(missing)}")
-
-    def _is_unmarked(self, module: Any, hook: str) -> bool:
-        """Return True if a module defines a function with a hook's name that pluggy does not
-        see.
-        """
-        return callable(getattr(module, hook, None)) and not self.implements(module, hook)
 
     def _info(self, record: PluginRecord, module: Any) -> BackendInfo | None:
         if record.group != BACKENDS:

@@ -21,6 +21,7 @@ from tenferro.backend.records import BACKENDS, PRIMITIVES, PluginRecord
 GROUPS = (BACKENDS, PRIMITIVES)
 CORE = "tenferro"
 STANDARD = "std"
+LISTED = "TENFERRO_PLUGINS"  # the variable with modules that no entry point names
 
 
 class Found(NamedTuple):

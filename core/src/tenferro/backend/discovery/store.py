@@ -19,8 +19,6 @@ from typing import Any
 from tenferro._runtime import CollectorPaused, importing, renew_in_children
 from tenferro._runtime.frozen import replace
 from tenferro.backend._errors import BackendConflictError, BackendError, PluginWarning
-from tenferro.backend.discovery.hints import KNOWN
-from tenferro.backend.discovery.listed import VARIABLE, listed_plugins, record_of
 from tenferro.backend.discovery.loading import (
     Loader,
     Plugin,
@@ -30,6 +28,7 @@ from tenferro.backend.discovery.loading import (
     library_is_missing,
 )
 from tenferro.backend.discovery.scan import (
+    LISTED,
     STANDARD,
     Filters,
     Found,
@@ -118,9 +117,9 @@ class PluginStore:
             if self._found is None:
                 filters = Filters.of(self._environment, self._block, self._allow)
                 self._found = scan(filters) if self._autoload else with_standard([])
-                if self._autoload and VARIABLE in self._environment:
+                if self._autoload and LISTED in self._environment:
                     self._found[:] = mark_conflicts(
-                        [*self._found, *listed_plugins(self._environment, filters)]
+                        [*self._found, *_listed().listed_plugins(self._environment, filters)]
                     )
             return self._found
 
@@ -295,7 +294,7 @@ class PluginStore:
 
     def adopt(self, module: Any) -> PluginRecord:
         """Load a module that no entry point names (steps 6 to 9). Raises what prevents that."""
-        record = record_of(module)
+        record: PluginRecord = _listed().record_of(module)
         with self.lock:
             self._refuse_second_owner(record)
             try:
@@ -312,7 +311,8 @@ class PluginStore:
 
     def adopt_instead(self, module: Any) -> PluginRecord:
         """Load a module in place of the plugin of its name; on failure, put that one back."""
-        place = record_of(module).group, record_of(module).name
+        record: PluginRecord = _listed().record_of(module)
+        place = record.group, record.name
         with self.lock:
             self.load_all()
             found, plugin = list(self._scanned()), self.plugins.get(place)
@@ -370,7 +370,8 @@ def install_hint(record: PluginRecord, refusal: Refusal, requires: Iterable[str]
     module = absent_module(refusal.__cause__)
     if not module:
         return ""
-    offered = record.install_hint or KNOWN.get(record.name, "")
+    known = import_module("tenferro.backend.discovery.hints").KNOWN
+    offered = record.install_hint or known.get(record.name, "")
     plain = [canonical(word.strip("\"'")) for word in offered.split()]
     if offered and canonical(record.dist) not in plain:
         return offered
@@ -398,6 +399,11 @@ def warn_once(record: PluginRecord) -> None:
         PluginWarning,
         stacklevel=2,
     )
+
+
+def _listed() -> Any:
+    """Import what loads modules without entry points, which few processes have."""
+    return import_module("tenferro.backend.discovery.listed")
 
 
 def _refusals() -> Any:

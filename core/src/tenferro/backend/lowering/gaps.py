@@ -11,8 +11,6 @@ from collections.abc import Iterable, Sequence
 from tenferro.backend._errors import LoweringConflictError, MissingLoweringError
 from tenferro.backend.records import Gap
 
-ADVICE = "how to write a lowering or a decomposition: docs/add_a_primitive.md"
-
 
 def lowering_conflict(key: str, backend: str, providers: Iterable[str]) -> LoweringConflictError:
     """Make the error for several lowerings of one primitive without a preference."""
@@ -32,7 +30,7 @@ def lowering_conflict(key: str, backend: str, providers: Iterable[str]) -> Lower
 
 
 def missing_lowerings(
-    backend: str, gaps: Sequence[Gap], advice: str = ADVICE
+    backend: str, gaps: Sequence[Gap], advice: str
 ) -> MissingLoweringError | LoweringConflictError:
     """Make the error that lists every gap once; a conflict if several distributions could close
     one.

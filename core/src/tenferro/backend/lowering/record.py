@@ -43,7 +43,8 @@ class Lowering(Frozen, kw_only=False):
     def __post_init__(self) -> None:
         if "::" not in self.primitive:
             raise ValueError(f"{self.primitive!r} is not a primitive key such as 'std::sin'")
-        object.__setattr__(self, "dtypes", _names(self.dtypes))
+        if self.dtypes is not None:
+            object.__setattr__(self, "dtypes", _names(self.dtypes))
 
 
 class Lowerings:

@@ -18,7 +18,6 @@ from typing import Any, Literal, Protocol
 
 from tenferro.backend.lowering.checked import CheckedLowering, Describe
 from tenferro.backend.lowering.decompose import decomposition, has_decomposition, sample
-from tenferro.backend.lowering.gaps import ADVICE, lowering_conflict, missing_lowerings
 from tenferro.backend.lowering.promised import Promised
 from tenferro.backend.lowering.providers import dist_of, owned_by
 from tenferro.backend.lowering.record import Implementation, Lowering, load_target
@@ -30,6 +29,12 @@ from tenferro.tidu import Primitive
 __all__ = ["LoweringTable", "Registry", "Status"]
 
 Status = Literal["native", "decomposed", "missing"]
+_ADVICE = "how to write a lowering or a decomposition: docs/add_a_primitive.md"
+
+
+def _gaps() -> Any:
+    """Import the errors about lowerings that are missing or in conflict; few programs raise one."""
+    return import_module("tenferro.backend.lowering.gaps")
 
 
 class Registry(Protocol):
@@ -72,7 +77,7 @@ class LoweringTable:
         registry: Registry | None = None,
         preferred: Mapping[str, str] | None = None,
         home: str = "",
-        advice: str = ADVICE,
+        advice: str = _ADVICE,
     ) -> None:
         self.backend = backend
         self._advice = advice
@@ -167,7 +172,8 @@ class LoweringTable:
             return function
         callback = self._callback(operation, avals)
         if callback is None:
-            raise missing_lowerings(self.backend, [self._gap(operation, avals, "")], self._advice)
+            gap = self._gap(operation, avals, "")
+            raise _gaps().missing_lowerings(self.backend, [gap], self._advice)
         return callback
 
     def provider_of(self, operation: Operation, avals: Sequence[Any] | None = None) -> str:
@@ -205,7 +211,7 @@ class LoweringTable:
         several = len({dist_of(c.provider) for c in ranked}) > 1
         rivals = ranked if several else [c for c in ranked if c.priority == ranked[0].priority]
         if len(rivals) > 1:
-            raise lowering_conflict(key, self.backend, [c.provider for c in rivals])
+            raise _gaps().lowering_conflict(key, self.backend, [c.provider for c in rivals])
         return ranked[0] if ranked else None
 
     def is_at_home(self, lowering: Lowering) -> bool:
@@ -292,7 +298,7 @@ class LoweringTable:
         splicer = splice.Splicer(self._runs, self._decompose)
         closed: CompiledProgram = splicer.splice(program)
         if splicer.gaps:
-            raise missing_lowerings(
+            raise _gaps().missing_lowerings(
                 self.backend, [self._gap(*gap) for gap in splicer.gaps], self._advice
             )
         if self.observe is not None:

@@ -11,13 +11,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
-from tenferro.arrays import Array, conj
+from tenferro.arrays import Array
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.convert import aval_of_operand
 from tenferro.computegraph import ValueKey
 from tenferro.primitives import Handle, TensorPrimitive, constant
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._source import caller, source_text
+from tenferro.primitives.complex import conj
 from tenferro.tidu import ADContext, Value, pullback
 from tenferro.transforms.errors import (
     DifferentiationInputError,

@@ -25,9 +25,8 @@ import numpy as np
 
 from tenferro.backend.extend import renew_in_children
 
-__all__ = ["MIN_KEPT_BYTES", "PagePool", "large_memory"]
+__all__ = ["PagePool", "large_memory"]
 
-MIN_KEPT_BYTES = 32 << 20  # from which glibc maps every array anew
 _MAX_UNUSED_PART = 4  # a request takes pages that exceed it by at most one part in so many
 _SPARE_PART = 8  # pages beyond the peak that may be kept: one part of it in so many
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from math import prod
 from threading import Lock, RLock, local
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,13 +16,16 @@ import numpy as np
 
 from tenferro.backend.extend import after_fork_in_child
 from tenferro_numpy.machine.fp_errors import restore, silence
-from tenferro_numpy.machine.kept_pages import MIN_KEPT_BYTES, large_memory
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-__all__ = ["WORTH_THREADS", "cut", "memory_for", "memory_of_thread", "new_array", "shared"]
+__all__ = [
+    "MIN_KEPT_BYTES", "WORTH_THREADS", "cut", "memory_for", "memory_of_thread", "new_array",
+    "shared",
+]  # fmt: skip
 
+MIN_KEPT_BYTES = 32 << 20  # from which glibc maps every array anew
 WORTH_THREADS = 1 << 21  # elements · operations below which waking a thread costs more
 
 _LINE = 64  # bytes of a line of the cache: vectors written across two lines take twice as long
@@ -38,9 +42,14 @@ def new_array(
     if size < _MIN_BYTES_TO_ALIGN:
         return np.empty(shape, dtype, order)
     size += _LINE
-    memory = np.empty(size, np.uint8) if size < MIN_KEPT_BYTES else large_memory(size)
+    memory = np.empty(size, np.uint8) if size < MIN_KEPT_BYTES else _kept_pages(size)
     start = -memory.__array_interface__["data"][0] % _LINE
     return np.ndarray(shape, dtype, memory, start, order=order)
+
+
+def _kept_pages(size: int) -> Any:
+    """Return memory of so many bytes in pages that are kept; their module loads with the first."""
+    return import_module("tenferro_numpy.machine.kept_pages").large_memory(size)
 
 
 def memory_of_thread() -> Any:
