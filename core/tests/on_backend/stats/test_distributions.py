@@ -424,3 +424,7 @@ def test_scipys_own_function_names_ours():
     assert found.value.function == "scipy.stats.norm.logpdf"
     with pytest.raises(tn.TracedConversionError, match=r"of another distribution"):
         tn.grad(lambda x: theirs.skewnorm.logpdf(x, 1.0))(1.0)
+    with pytest.raises(tn.TracedConversionError, match=r"vonmises` has logpdf, pdf, and no `cdf`"):
+        tn.grad(lambda x: theirs.vonmises.cdf(x, 1.0))(1.0)
+    with pytest.raises(tn.TracedConversionError, match=r"tenferro\.random"):
+        tn.grad(lambda x: theirs.poisson.rvs(x))(1.0)

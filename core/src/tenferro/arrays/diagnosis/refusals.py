@@ -164,13 +164,9 @@ def _cure_of_numpy(name: str) -> str:
         return f"{_LISTS}; of a single Array leave it out, or write `x.astype(dtype)`"
     if name in _OF_NUMPY:
         return _OF_NUMPY[name]
-    if name.startswith("testing."):
-        return "return the arrays from the function, and compare them there"
-    if name.startswith("random."):
-        return (
-            "draw with `tenferro.random`, whose parameters may be Arrays, or draw standard "
-            "numbers and write `mean + scale * numbers`"
-        )
+    part = name.partition(".")[0]
+    if part != name and part in _OF_PARTS_OF_NUMPY:
+        return _OF_PARTS_OF_NUMPY[part]
     if name in _FLOATS:
         return f"write `x.astype(np.{name})`, which keeps the derivative"
     if name in _JOINERS:
@@ -184,6 +180,18 @@ def _cure_of_numpy(name: str) -> str:
     )
 
 
+_OF_PARTS_OF_NUMPY = {
+    "polynomial": (
+        "evaluate series by functions such as `np.polynomial.legendre.legval(x, c)`, where x may "
+        "be an Array and c holds numbers; for coefficients that are Arrays, stack the values of "
+        "the basis and multiply, or write `np.polyval(c[::-1], x)` for powers"
+    ),
+    "random": (
+        "draw with `tenferro.random`, whose parameters may be Arrays, or draw standard numbers "
+        "and write `mean + scale * numbers`"
+    ),
+    "testing": "return the arrays from the function, and compare them there",
+}
 _OF_NUMPY = {
     **dict.fromkeys(
         ("save", "savez", "savez_compressed", "savetxt"),

@@ -70,8 +70,16 @@ def cure_of_scipy(rest: str) -> str:
 def _cure_of_distributions(distribution: str, name: str) -> str:
     """Return what to write instead of a method of a distribution of ``scipy.stats``."""
     names = import_module("tenferro.stats").__all__
+    if name == "rvs":
+        return (
+            "draw with `tenferro.random`, whose functions take a key and whose parameters may be "
+            "Arrays, as in `tenferro.random.normal(key, shape, loc=x)`"
+        )
     if distribution in names:
-        return f"call `tenferro.stats.{distribution}.{name}`, which has the signature of SciPy's"
+        there = import_module(f"tenferro.stats.{distribution}").__all__
+        if name in there:
+            return f"call `tenferro.stats.{distribution}.{name}`, which has SciPy's signature"
+        return f"`tenferro.stats.{distribution}` has {', '.join(there)}, and no `{name}`"
     return (
         f"`tenferro.stats` has {', '.join(names)}, with the names and signatures of SciPy; write "
         "the density of another distribution by functions of NumPy and `scipy.special`"
