@@ -415,11 +415,11 @@ XLA_LOWERINGS = Area(
     ),
     (
         _xla(
-            "reduce_max: nan loses",
+            "reduce_min: starts at 0",
             "tenferro_xla.lowerings.reduction",
-            "lax.bitwise_or(wins(a, b), is_nan(a))",
-            "wins(a, b)",
-            "std::reduce_max",
+            "lax.min, lax.le, np.inf",
+            "lax.min, lax.le, 0.0",
+            "std::reduce_min",
         ),
         _xla(
             "cummax: nan loses",
