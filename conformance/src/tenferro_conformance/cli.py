@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tenferro_conformance import SUITE_VERSION
+from tenferro_conformance.errors import ProfileError
 from tenferro_conformance.running.options import add_options, forwarded
 
 if TYPE_CHECKING:
@@ -28,6 +29,13 @@ __all__ = ["main"]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Parse arguments, run the command, return its exit code."""
+    try:
+        return _done(argv)
+    except ProfileError as error:
+        return _refused(str(error))
+
+
+def _done(argv: Sequence[str] | None) -> int:
     arguments, rest = _parser().parse_known_args(argv)
     if rest and arguments.command is not _run:
         _parser().error(f"unrecognized arguments: {' '.join(rest)}")
@@ -61,8 +69,8 @@ def _parser() -> argparse.ArgumentParser:
     levels.set_defaults(command=_levels)
     _add_matrix(commands)
     diff = commands.add_parser("diff", help="exit 1 on any regression between two reports")
-    diff.add_argument("old", type=Path)
-    diff.add_argument("new", type=Path)
+    diff.add_argument("old", type=_file)
+    diff.add_argument("new", type=_file)
     diff.set_defaults(command=_diff)
     golden = commands.add_parser("golden", help="recompute the stored numbers (needs mpmath)")
     golden.add_argument("action", choices=("check", "write"))
@@ -70,6 +78,13 @@ def _parser() -> argparse.ArgumentParser:
     golden.add_argument("--skip", action="append", default=[], metavar="FAMILY", help="not these")
     golden.set_defaults(command=_golden)
     return parser
+
+
+def _file(path: str) -> Path:
+    """Return the path of a file that is there."""
+    if not Path(path).is_file():
+        raise argparse.ArgumentTypeError(f"there is no file {path!r}")
+    return Path(path)
 
 
 def _add_jobs(command: argparse.ArgumentParser) -> None:
@@ -81,7 +96,7 @@ def _add_jobs(command: argparse.ArgumentParser) -> None:
 
 def _add_matrix(commands: Any) -> None:
     matrix = commands.add_parser("matrix", help="primitives × backends, as Markdown")
-    matrix.add_argument("reports", nargs="*", type=Path, help="files that `run --report` wrote")
+    matrix.add_argument("reports", nargs="*", type=_file, help="files that `run --report` wrote")
     matrix.add_argument(
         "--measure", metavar="NAME",
         help="run all cases over this backend first, and take the report of this run, too",
@@ -194,7 +209,7 @@ def _measured(name: str, jobs: int) -> tuple[int, Report]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.json"
         options = [f"--backend={name}", "--laws=backend", f"--jobs={jobs}", f"--report={path}"]
-        code = main(["run", *options])
+        code = _done(["run", *options])
         return code, read_report(path)
 
 
@@ -211,6 +226,9 @@ def _golden(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
     from tenferro_conformance.oracle import golden
     from tenferro_conformance.samples import FAMILIES
 
+    unknown = sorted({*arguments.families, *arguments.skip} - {*FAMILIES})
+    if unknown:
+        return _refused(f"no family is called {unknown[0]!r}; there are {', '.join(FAMILIES)}")
     wanted = [f for f in arguments.families or FAMILIES if f not in arguments.skip]
     if arguments.action == "write":
         today = datetime.date.today().isoformat()

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterable
 from importlib import import_module
+from importlib.util import find_spec
 
 from tenferro_conformance.errors import ProfileError
 from tenferro_conformance.profile import Profile
@@ -23,12 +24,25 @@ def load_also(modules: Iterable[str]) -> None:
     """Let this process and its children load plugins that no entry point names.
 
     The working folder is searched for them, as by `python -m`.
+
+    Raises ProfileError: if there is no such module.
     """
     there = filter(None, [os.environ.get("TENFERRO_PLUGINS", "")])
     found = ",".join([*there, *modules])
     if modules:
-        os.environ["TENFERRO_PLUGINS"] = found
         sys.path.insert(0, os.getcwd())
+    for module in modules:
+        if not _is_there(module):
+            raise ProfileError(f"there is no module {module!r}")
+    if modules:
+        os.environ["TENFERRO_PLUGINS"] = found
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # the package that it would be in
+        return False
 
 
 def declare(text: str) -> None:
