@@ -40,7 +40,6 @@ def elementwise_rows(
     integer_inputs: Sequence[Callable[..., Grid]] = (),
     wrt: tuple[int, ...] | None = None,
     domain: Domain | None = None,
-    half: bool = True,
     unsigned: bool = True,
     **common: Any,
 ) -> tuple[Row, ...]:
@@ -79,8 +78,7 @@ def elementwise_rows(
         rows.append(row("integers", (2, 3), integer_inputs, SIGNED, ()))
         if unsigned:
             rows.append(row("unsigned", (2, 3), _made_positive(integer_inputs), UNSIGNED, ()))
-    if half:
-        rows.append(halved(*inputs, wrt=where, **common))
+    rows.append(halved(*inputs, wrt=where, **common))
     return tuple(rows)
 
 

@@ -61,7 +61,7 @@ class PPoly:
             raise at_user_line(error)
         require_increasing("PPoly", knots, strictly=False)
         self.axis = normalize_axis(axis, coefficients.ndim - 1, "PPoly")
-        self.extrapolate = checked_extrapolation("PPoly", extrapolate)
+        self.extrapolate = _checked_extrapolation(extrapolate)
         self._given = (c, x)  # whether they are of NumPy decides the kind of results
         self._c, self._x = coefficients, knots
 
@@ -79,7 +79,7 @@ class PPoly:
         """Evaluate at places, or the derivative of order ``nu`` there."""
         if nu:
             return self.derivative(nu)(x, extrapolate=extrapolate)
-        beyond = checked_extrapolation("PPoly", self._choice(extrapolate))
+        beyond = _checked_extrapolation(self._choice(extrapolate))
         found = self._at(real_places("PPoly", x), beyond)
         return in_kind(found, (*self._given, x), {})
 
@@ -132,7 +132,7 @@ class PPoly:
 
     def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
         """Integrate from a to b; in a periodic function, over as many periods as lie between."""
-        beyond = checked_extrapolation("PPoly", self._choice(extrapolate))
+        beyond = _checked_extrapolation(self._choice(extrapolate))
         whole = self._integral()
         low, high = real_places("PPoly", a), real_places("PPoly", b)
         if beyond != "periodic":
@@ -163,11 +163,11 @@ class PPoly:
         return made
 
 
-def checked_extrapolation(function: str, value: Any) -> Any:
+def _checked_extrapolation(value: Any) -> Any:
     """Return what lies outside: True, False or "periodic". Raises InvalidParameterError."""
     if value == "periodic" or value is True or value is False:
         return value
-    raise at_user_line(unknown_option(function, "extrapolate", value, "True, False or 'periodic'"))
+    raise at_user_line(unknown_option("PPoly", "extrapolate", value, "True, False or 'periodic'"))
 
 
 def require_increasing(function: str, x: Array, *, strictly: bool) -> None:

@@ -44,9 +44,9 @@ class Asker(NamedTuple):
     statement: str = ""  # the user's whole line
 
 
-def asker(start: int = 1) -> Asker:
-    """Return what asked; frames below ``start`` are not looked at."""
-    outermost, frame = _library_and_user(sys._getframe(start))
+def asker() -> Asker:
+    """Return what asked the caller of this function's caller."""
+    outermost, frame = _library_and_user(sys._getframe(2))
     if frame is None or _module(frame).partition(".")[0] == _OURS:
         return Asker()
     written, statement = _written(frame)
@@ -69,9 +69,9 @@ def _operation(frame: FrameType) -> str:
     return after if after == "UNARY_NOT" else asking
 
 
-def asker_in(library: str, start: int = 1) -> str:
+def asker_in(library: str) -> str:
     """Return the public name of what asked if it is a Python function of a library, else ""."""
-    outermost, _ = _library_and_user(sys._getframe(start))
+    outermost, _ = _library_and_user(sys._getframe(2))
     if outermost is None or _module(outermost).partition(".")[0] != library:
         return ""
     return _of_frame(outermost)

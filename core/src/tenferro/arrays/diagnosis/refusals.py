@@ -80,7 +80,7 @@ def refused_conversion(
 
     ``is_known`` says that a value exists.
     """
-    found = asker(2)
+    found = asker()
     cure = _cure(found, asked)
     if is_known:
         state, need = (
@@ -248,7 +248,7 @@ _OF_LIBRARY = {
 
 def cure_where_traced(asked: str, transforms: Sequence[str]) -> str:
     """Return what to write where a function that these transforms trace asks for a value."""
-    found, untraced = asker(2), _untraced(transforms)
+    found, untraced = asker(), _untraced(transforms)
     by_size = [*untraced, _DYNAMIC] if transforms == ["jit"] else untraced
     if asked == "bool()" and found.function.startswith("scipy."):
         return _wrapped(_cure(found, asked))
@@ -348,7 +348,7 @@ def refuse_scipy() -> None:
 
     Raises UnsupportedFunctionError: naming the function to call instead, if there is one.
     """
-    found = asker_in("scipy", 2)
+    found = asker_in("scipy")
     part, _, name = found.partition(".")[2].partition(".")
     if part not in _NAMESPACES:
         return

@@ -128,12 +128,12 @@ def _on_host(operand: Any) -> Any:
     return Array(known_leaf(operand, aval_of_operand(operand)))._concrete("indexing")
 
 
-def known_leaf(operand: Any, aval: Aval, name: str = "index") -> ValueKey:
+def known_leaf(operand: Any, aval: Aval) -> ValueKey:
     """Make a new leaf with this value; a remembered function has that of its last call."""
     memo = memo_here()
     if memo is not None:
-        return memo.capture(None, None, aval, operand, PositionName(name), newest=False)
-    key = new_leaf(PositionName(name), aval)
+        return memo.capture(None, None, aval, operand, PositionName("index"), newest=False)
+    key = new_leaf(PositionName("index"), aval)
     key.operand = operand
     return key
 

@@ -197,14 +197,14 @@ def called(
 
 
 @lru_cache(maxsize=512)
-def simple(function: Function, count: int, *, broadcasts: bool = True) -> Expression:
+def simple(function: Function, count: int) -> Expression:
     """Make the call of a function of the operands alone, which returns a new array."""
     operands = ", ".join(f"{{{i}}}" for i in range(count))
-    writes = broadcasts and isinstance(function, np.ufunc)
+    writes = isinstance(function, np.ufunc)
     return Expression(
         f"{{p0}}({operands})",
         (function,),
-        broadcasts=broadcasts,
+        broadcasts=True,
         into=_into_call(count, function) if writes else "",
         in_place=writes and function not in _SLOW_IN_PLACE,
     )
