@@ -2,6 +2,7 @@
 
 import math
 import re
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -296,8 +297,17 @@ def test_sparse_arrays_of_scipy_are_known():
             tn.grad(np.sum)(value)
 
 
-def test_equality_with_what_is_no_array_is_pythons():
-    assert (X == None, X != None, X == "text", None in [X]) == (False, True, False, False)  # noqa: E711
+@pytest.mark.parametrize("other", [None, "text", b"text"])
+def test_no_element_equals_none_or_a_text(other):
+    """As in NumPy, x == None has one bool for each element."""
+    equal, differs = X == other, X != other
+    assert (equal.dtype, equal.shape, differs.shape) == (np.bool_, X.shape, X.shape)
+    assert not np.asarray(equal).any()
+    assert np.asarray(differs).all()
+
+
+def test_the_other_operand_decides_whether_it_equals_an_array():
+    assert (X == mock.ANY, X != mock.ANY, object() == X) == (True, False, False)
 
 
 @pytest.mark.parametrize(

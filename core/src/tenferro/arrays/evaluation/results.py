@@ -16,7 +16,7 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 from tenferro.arrays.evaluation.evaluate import evaluate_keys, to_numpy
-from tenferro.arrays.handle.array import Array, evaluable
+from tenferro.arrays.handle.array import RETURN_NUMBERS, Array, evaluable, strong
 from tenferro.arrays.handle.convert import is_operand
 from tenferro.arrays.handle.traces import is_traced
 from tenferro.computegraph import UNKNOWN
@@ -37,8 +37,13 @@ def public_kind(name: str, function: _F) -> _F:
         return function
     code = function.__code__
     is_unary = code.co_varnames[: code.co_argcount] == ("x",) and not code.co_kwonlyargcount
-    made: Any = update_wrapper((_of_x if is_unary else _of_any)(function), function)
+    arrays = _same if name in RETURN_NUMBERS else strong
+    made: Any = update_wrapper((_of_x if is_unary else _of_any)(function, arrays), function)
     return made  # type: ignore[no-any-return]
+
+
+def _same(result: Any) -> Any:
+    return result
 
 
 def publish_kinds(namespace: MutableMapping[str, Any], names: Iterable[str]) -> None:
@@ -47,20 +52,20 @@ def publish_kinds(namespace: MutableMapping[str, Any], names: Iterable[str]) -> 
         namespace[name] = public_kind(name, namespace[name])
 
 
-def _of_x(function: Callable[..., Any]) -> Callable[..., Any]:
+def _of_x(function: Callable[..., Any], arrays: Callable[[Any], Any]) -> Callable[..., Any]:
     def call(x: Any) -> Any:
         result = function(x)
-        return result if type(x) is Array else in_kind(result, (x,), {})
+        return arrays(result) if type(x) is Array else in_kind(result, (x,), {})
 
     return call
 
 
-def _of_any(function: Callable[..., Any]) -> Callable[..., Any]:
+def _of_any(function: Callable[..., Any], arrays: Callable[[Any], Any]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         result = function(*args, **kwargs)
         for x in args:
             if type(x) is Array:
-                return result
+                return arrays(result)
         return in_kind(result, args, kwargs)
 
     return call

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.handle.array import Array, another_handle
+from tenferro.arrays.handle.array import Array, another_handle, strong
 from tenferro.arrays.handle.convert import as_array, check_range
 from tenferro.arrays.handle.weak import is_weak
 from tenferro.arrays.promotion.broadcast import cast, float_for, floating, pair, together
@@ -150,8 +150,9 @@ def clip(
     """
     low = a_min if min is None else min
     high = a_max if max is None else max
+    x = strong(as_array(x))  # as in NumPy: a number that is limited is an array, bounds are numbers
     if low is None and high is None:
-        return another_handle(as_array(x))
+        return another_handle(x)
     if low is None:
         return minimum(x, high)
     if high is None:

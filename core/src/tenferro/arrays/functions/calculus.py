@@ -271,10 +271,17 @@ def _periodic(at: Array, places: Array, values: Array, period: Any) -> tuple[Arr
 
 
 def _between(at: Array, places: Array, values: Array) -> Array:
-    """Interpolate on the segment of each place; the outermost segments extend beyond the ends."""
-    take = FUNCTIONS["take"]
+    """Interpolate on the segment of each place; the outermost segments extend beyond the ends.
+
+    At a point the value is that of the point, whatever the slope; its derivative is the slope.
+    """
+    take, where = FUNCTIONS["take"], FUNCTIONS["where"]
     after = searchsorted(stop_gradient(places), stop_gradient(at), side="right")
     low = FUNCTIONS["clip"](after - 1, 0, places.size - 2)
     x0, y0 = take(places, low), take(values, low)
-    slope = (take(values, low + 1) - y0) / (take(places, low + 1) - x0)
-    return slope * (at - x0) + y0  # type: ignore[no-any-return]
+    x1, y1 = take(places, low + 1), take(values, low + 1)
+    slope = (y1 - y0) / (x1 - x0)
+    is_last = stop_gradient(at) == stop_gradient(x1)  # a place at any other point begins a segment
+    offset = at - where(is_last, x1, x0)
+    step = where((offset == 0) & ~FUNCTIONS["isfinite"](slope), 0, slope * offset)
+    return step + where(is_last, y1, y0)  # type: ignore[no-any-return]

@@ -25,7 +25,7 @@ from tenferro.arrays.promotion.broadcast import (
     stretch,
 )
 from tenferro.arrays.registry import covers
-from tenferro.primitives import DType, DTypeMismatchError, arithmetic, bool_, int32, int64
+from tenferro.primitives import DType, DTypeMismatchError, arithmetic, bool_, int32, int64, uint64
 from tenferro.primitives import complex as make_complex
 from tenferro.primitives import rounding as p
 from tenferro.primitives.bitwise import bitwise_and, shift_left, shift_right
@@ -130,17 +130,18 @@ def _times_power_of_two(x: Array, exponent: Array) -> Array:
 def ldexp(x: Any, y: Any) -> Array:
     """Compute x · 2^y elementwise, for integers y.
 
-    Raises DTypeMismatchError: if y is not an integer.
+    Raises DTypeMismatchError: if y is not an integer, or one of 64 bits without a sign.
 
     >>> import tenferro as tn
     >>> tn.ldexp(0.75, 4)
     np.float64(12.0)
     """
     power = as_array(y)
-    if not (power.dtype.is_integer or power.dtype.is_bool):
+    if not (power.dtype.is_integer or power.dtype.is_bool) or power.dtype is uint64:
         error = DTypeMismatchError.of(
-            "ldexp", "the exponent is not an integer", got=power.aval, need="an array of integers"
-        )
+            "ldexp", "the exponent does not fit into int64", got=power.aval,
+            need="an array of integers, not of uint64",
+        )  # fmt: skip
         raise at_user_line(error)
     found = floating(_real(x, "ldexp"))
     shape = broadcast_shapes(found.shape, power.shape, function="ldexp")

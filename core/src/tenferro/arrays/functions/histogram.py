@@ -169,7 +169,7 @@ def histogram(
         each = _weights_like(as_array(weights), as_array(a))
     counts = counted(_bin(found, edges), each, size)
     if density:
-        widths = edges[1:] - edges[:-1]
+        widths = cast(edges[1:] - edges[:-1], float64)
         return counts / widths / sum(counts), edges
     return counts, edges
 

@@ -218,8 +218,13 @@ def cov(
 ) -> Array:
     """Estimate the covariance matrix of variables in rows, or in columns if ``rowvar`` is False.
 
-    Observations may be repeated (``fweights``) or weighted (``aweights``).
+    Observations may be repeated (``fweights``) or weighted (``aweights``). Weights are float64, and
+    so is the result, as in NumPy, whatever ``dtype`` the variables have.
+
+    Raises ValueError: if ``ddof`` is not an integer.
     """
+    if ddof is not None and ddof != int(ddof):
+        raise at_user_line(ValueError("cov: ddof must be an integer"))
     x = _variables(m, y, rowvar, dtype)
     w = _product(fweights, aweights, x)
     free = (0 if bias else 1) if ddof is None else ddof
@@ -230,8 +235,9 @@ def cov(
         weighted = centered
     else:
         total = sum(w)
-        centered = x - sum(x * w, 1, keepdims=True) / total
+        centered = cast(x - sum(x * w, 1, keepdims=True) / total, x.dtype)
         weighted = centered * w
+        centered = cast(centered, weighted.dtype)
         lost = free if aweights is None else sum(w * as_array(aweights)) * free / total
         left = total - lost
     factor = maximum(left, 0) if isinstance(left, Array) else _positive(left)
@@ -282,7 +288,7 @@ def _product(fweights: Any, aweights: Any, x: Array) -> Array | None:
             need="one weight for each observation", shapes=(w.shape, x.shape),
         )  # fmt: skip
         raise at_user_line(error)
-    return cast(w, x.dtype.real_dtype)
+    return cast(w, float64)
 
 
 @covers("corrcoef")

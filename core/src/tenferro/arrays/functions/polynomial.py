@@ -17,7 +17,7 @@ from tenferro.arrays.functions.creation import full, zeros_like
 from tenferro.arrays.functions.ranges import arange
 from tenferro.arrays.functions.searching import together_unstretched
 from tenferro.arrays.functions.structural import concatenate, reshape, stack
-from tenferro.arrays.handle.array import Array, another_handle
+from tenferro.arrays.handle.array import Array, another_handle, strong
 from tenferro.arrays.handle.convert import as_array, asarray
 from tenferro.arrays.promotion.broadcast import cast
 from tenferro.arrays.registry import covers
@@ -40,7 +40,7 @@ def polyval(p: Any, x: Any) -> Array:
     >>> tn.polyval(tn.asarray(2.0).reshape(1), 3.0).shape
     ()
     """
-    coefficients, found = together_unstretched(_coefficients(p), x)
+    coefficients, found = together_unstretched(_coefficients(p), strong(as_array(x)))
     if not coefficients.size:
         return zeros_like(as_array(x))
     result = zeros_like(found)

@@ -25,7 +25,7 @@ from tenferro.arrays.functions.rounding import ceil, floor, remainder, rint
 from tenferro.arrays.functions.sorting import positions
 from tenferro.arrays.functions.structural import reshape, transpose
 from tenferro.arrays.handle.array import Array, evaluable
-from tenferro.arrays.handle.convert import as_array, asarray
+from tenferro.arrays.handle.convert import as_array, asarray, weak_kind
 from tenferro.arrays.promotion.broadcast import cast, floating, normalize_axes
 from tenferro.arrays.registry import covers
 from tenferro.computegraph import UNKNOWN
@@ -155,7 +155,7 @@ def _fraction(q: Any, x: Array, whole: int, method: str, function: str) -> Array
         raise at_user_line(error)
     given = asarray(q)
     _check_range(given, whole, function)
-    is_weak = isinstance(q, (bool, int, float)) and x.dtype.is_float
+    is_weak = weak_kind(q) in (int, float) and x.dtype.is_float
     kind = x.dtype if is_weak else given.dtype if given.dtype.is_inexact else float64
     if whole == 1:  # 0 and 1 as integers name elements, which keep their dtype
         names = given.dtype.is_integer and (method == "linear" or not is_weak)

@@ -155,7 +155,7 @@ def together_flat(function: str, *xs: Any) -> list[Array]:
 @covers("union1d")
 def union1d(ar1: Any, ar2: Any) -> Array:
     """Return the sorted distinct values of both arrays."""
-    return _distinct(concatenate([ravel(asarray(ar1)), ravel(asarray(ar2))]), "union1d").values
+    return _distinct(concatenate([ar1, ar2], axis=None), "union1d").values
 
 
 @covers("setdiff1d")

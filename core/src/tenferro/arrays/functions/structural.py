@@ -12,16 +12,18 @@ from typing import Any
 from tenferro.arrays.diagnosis.copy_warnings import view_of
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions._out import into
-from tenferro.arrays.handle.array import Array
+from tenferro.arrays.handle.array import SCALARS, Array
 from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.numpy_protocols.writing import check_cast
 from tenferro.arrays.promotion.broadcast import (
     axis_error,
     cast,
+    common_dtype,
     integers,
     normalize_axes,
     normalize_axis,
     reduced_axes,
+    weak_or_array,
 )
 from tenferro.arrays.registry import covers
 from tenferro.primitives import (
@@ -236,9 +238,10 @@ def concatenate(
     >>> tn.concatenate([tn.asarray(1.0), tn.asarray(2)], axis=None).shape
     (2,)
     """
-    parts = _of_one_dtype(tuple(arrays), "concatenate")
     if axis is None:
-        parts, axis = [ravel(x) for x in parts], 0
+        parts, axis = _flattened(tuple(arrays)), 0
+    else:
+        parts = _of_one_dtype(tuple(arrays), "concatenate")
     if len({x.ndim for x in parts}) > 1:
         need = "arrays of one rank; `np.stack` makes a new axis, axis=None flattens"
         raise _differing("concatenate", "ranks differ", parts, need)
@@ -247,6 +250,15 @@ def concatenate(
         check_cast(joined.dtype, DType.of(dtype), casting, "concatenate", "the result")
         joined = cast(joined, DType.of(dtype))
     return joined if out is None else into(out, joined, "concatenate", casting)
+
+
+def _flattened(xs: Sequence[Any]) -> list[Array]:
+    """Return arrays of rank 1 and the joint dtype, to which a Python number yields."""
+    if not xs:
+        return _of_one_dtype(xs, "concatenate")
+    given = [x if type(x) in SCALARS else as_array(x) for x in xs]
+    dtype = common_dtype(given)
+    return [ravel(cast(weak_or_array(x, dtype), dtype)) for x in given]
 
 
 def _differing(name: str, fact: str, parts: Sequence[Array], need: str) -> ShapeMismatchError:

@@ -14,6 +14,7 @@ from typing import Any
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions._known import elements, found_of, known
 from tenferro.arrays.functions._out import into
+from tenferro.arrays.functions.comparison import where
 from tenferro.arrays.functions.indexing import getitem, integer_positions, moved_inside
 from tenferro.arrays.functions.ranges import arange
 from tenferro.arrays.functions.rounding import floor_divide, remainder
@@ -164,19 +165,26 @@ def _open(x: Any, d: int, rank: int) -> Array:
 
 @covers("unravel_index")
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Array, ...]:
-    """Convert flat indices to a tuple of indices per axis."""
+    """Convert flat indices to a tuple of indices per axis.
+
+    Of an index out of bounds that is only traced, the slowest axis gets an index out of bounds.
+    """
     sizes = integers(shape)
     places = _inside(asarray(indices), prod(sizes), "raise", "unravel_index")
     result = []
-    for n in sizes if order == "F" else sizes[::-1]:
+    for n in (sizes if order == "F" else sizes[::-1])[:-1]:
         result.append(remainder(places, n))
         places = floor_divide(places, n)
+    result += [places] if sizes else []
     return tuple(result if order == "F" else result[::-1])
 
 
 @covers("ravel_multi_index")
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Array:
-    """Convert a tuple of indices per axis to flat indices."""
+    """Convert a tuple of indices per axis to flat indices.
+
+    Where one that is only traced lies out of bounds, the flat index is the product of ``dims``.
+    """
     sizes = integers(dims)
     modes = [mode] * len(sizes) if isinstance(mode, str) else list(mode)
     axes = zip(tuple(multi_index), sizes, modes, strict=True)
@@ -185,6 +193,9 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
     flat, stride = as_array(0), 1
     for places, n in zip(*_fastest_first(inside, sizes, order), strict=True):
         flat, stride = flat + places * stride, stride * n
+    for places, n, how in zip(inside, sizes, modes, strict=True):
+        if how == "raise" and not evaluable(places.key):
+            flat = where((places >= 0) & (places < n), flat, stride)
     return flat
 
 

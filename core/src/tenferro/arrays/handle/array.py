@@ -25,6 +25,7 @@ from tenferro.arrays.handle.traces import (
     refuse_leaked,
     tracing,
 )
+from tenferro.arrays.handle.weak import WeakName
 from tenferro.arrays.registry import FUNCTIONS
 from tenferro.backend._errors import SpansProcessesError
 from tenferro.computegraph import UNKNOWN, ValueKey
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 FLUSH_DEPTH = 2000
 SCALARS = (float, int, complex, bool)
 PLAIN_UFUNCS: dict[Any, Callable[..., Any]] = {}  # those of one operand that were called before
+RETURN_NUMBERS = frozenset(("real", "imag", "trim_zeros"))  # of a Python number, as NumPy does
 _last_body = 0  # number of the loop body or branch whose recording began last
 _new = object.__new__
 EVALUATE: list[Callable[..., Any]] = []  # filled by `evaluation/evaluate.py`
@@ -277,7 +279,7 @@ class Array(Handle):
 
     def __getitem__(self, index: Any) -> Array:
         try:
-            return FUNCTIONS["getitem"](self, index)  # type: ignore[no-any-return]
+            return strong(FUNCTIONS["getitem"](self, index))  # type: ignore[no-any-return]
         except Exception as error:
             if (error := refusal(error, "getitem", operator=True)) is not None:
                 raise error from None
@@ -324,9 +326,11 @@ class Array(Handle):
             plain = PLAIN_UFUNCS.get(ufunc)
             if plain is not None and method == "__call__" and not kwargs:
                 result = plain(*inputs)
-                return result if result is not self else Array(result.key, result.flow)
-            result = FUNCTIONS["__array_ufunc__"](ufunc, method, inputs, kwargs)
-            return result if "out" in kwargs else a_handle_of_its_own(result, inputs)
+                result = result if result is not self else Array(result.key, result.flow)
+            else:
+                result = FUNCTIONS["__array_ufunc__"](ufunc, method, inputs, kwargs)
+                result = result if "out" in kwargs else a_handle_of_its_own(result, inputs)
+            return strong(result)
         except Exception as error:
             name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
             if (error := refusal(error, name)) is not None:
@@ -336,7 +340,8 @@ class Array(Handle):
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         try:
             result = FUNCTIONS["__array_function__"](function, args, kwargs)
-            return result if "out" in kwargs else a_handle_of_its_own(result, args)
+            result = result if "out" in kwargs else a_handle_of_its_own(result, args)
+            return result if function.__name__ in RETURN_NUMBERS else strong(result)
         except Exception as error:
             if (error := refusal(error, function.__name__)) is not None:
                 raise error from None
@@ -509,6 +514,24 @@ def a_handle_of_its_own(result: Any, given: Any) -> Any:
         if x is result and isinstance(x, Array):
             return Array(result.key, result.flow)
     return result
+
+
+def strong(result: Any) -> Any:
+    """Return the results of a function as arrays, whose dtypes do not yield to others.
+
+    ``np.sum(3)`` is an int64 of NumPy, and so is ``np.sum(n)`` of an argument ``n`` that was
+    written in Python as 3. Operators give numbers of Python: ``n * 2`` is weak.
+    """
+    kind = type(result)
+    if kind is Array:
+        return _strong_array(result) if type(result.key.identity) is WeakName else result
+    return kind(map(strong, result)) if kind is list or kind is tuple else result
+
+
+def _strong_array(x: Array) -> Array:
+    """Return the value under another key; no simpler operation than a barrier makes one."""
+    structural = import_module("tenferro.primitives.structural")
+    return structural.optimization_barrier([x])[0]  # type: ignore[no-any-return]
 
 
 def next_body() -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 from tenferro.arrays.errors import UnknownOperandError, at_user_line
 from tenferro.arrays.handle import again
-from tenferro.arrays.handle.array import SCALARS, Array, a_handle_of_its_own
+from tenferro.arrays.handle.array import SCALARS, Array, a_handle_of_its_own, strong
 from tenferro.arrays.handle.weak import WeakName, is_weak, stay_weak
 from tenferro.arrays.registry import FUNCTIONS
 from tenferro.primitives import ArgumentTypeError
@@ -40,6 +40,7 @@ OPERATORS = {
     "lshift": "left_shift",
     "rshift": "right_shift",
 }
+METHODS_OF_NUMBERS = ("conjugate",)  # which numbers of Python have, too
 COMPARISONS = {
     "lt": "less",
     "le": "less_equal",
@@ -58,7 +59,8 @@ def _method(name: str, function: str) -> Callable[..., Any]:
                 result = FUNCTIONS[function](self, *args, **kwargs)
             else:
                 result = again.call(memo, function, FUNCTIONS[function], (self, *args), kwargs)
-            return a_handle_of_its_own(result, (self,)) if result is self else result
+            result = a_handle_of_its_own(result, (self,)) if result is self else result
+            return result if name in METHODS_OF_NUMBERS else strong(result)
         except Exception as error:
             if (error := refusal(error, name)) is not None:
                 raise error from None
@@ -139,7 +141,11 @@ def _equality(name: str) -> Callable[[Any, Any], Any]:
         except UnknownOperandError as error:
             if (matrix := _sparse(other, error)) is not None:
                 return matrix.with_operator(name, self, reflected=True)
-            return NotImplemented  # Python decides: `x == None` is False
+            if other is None or isinstance(
+                other, (str, bytes)
+            ):  # no element equals it, as in NumPy
+                return FUNCTIONS["full_like"](self, name == "not_equal", dtype=bool)
+            return NotImplemented  # the other operand decides, as `mock.ANY` does
         except Exception as error:
             if (error := refusal(error, name, operator=True)) is not None:
                 raise error from None

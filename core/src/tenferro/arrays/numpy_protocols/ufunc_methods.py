@@ -13,7 +13,7 @@ from math import inf, nan, prod
 from typing import Any
 
 from tenferro.arrays.errors import UnsupportedFunctionError, at_user_line
-from tenferro.arrays.handle.array import Array
+from tenferro.arrays.handle.array import Array, strong
 from tenferro.arrays.handle.convert import as_array, asarray
 from tenferro.arrays.numpy_protocols.ufuncs import call, loop_of, loop_of_reduction
 from tenferro.arrays.numpy_protocols.writing import (
@@ -279,7 +279,7 @@ def reduceat(
 
 def outer(ufunc: Any, function: _Binary, x: Any, y: Any, **kwargs: Any) -> Any:
     """Apply the function to each pair of an element of x and one of y."""
-    a, b = as_array(x), as_array(y)
+    a, b = strong(as_array(x)), strong(as_array(y))
     left = FUNCTIONS["reshape"](a, a.shape + (1,) * b.ndim)
     return call(ufunc, function, (left, b), kwargs) if kwargs else function(left, b)
 
