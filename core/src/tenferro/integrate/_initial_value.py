@@ -100,7 +100,7 @@ def solve_ivp(
     ...     found = tn.integrate.solve_ivp(falling, (0, 9), [height, 0.0], t_eval=[], events=ground)
     ...     return found.t_events[0][0]
     >>> float(round(time_of_fall(5.0), 6)), float(round(tn.grad(time_of_fall)(5.0), 6))
-    (1.009641, 0.100964)
+    (1.009638, 0.100964)
     """
     if t_eval is None:
         raise at_user_line(InvalidParameterError.of(
@@ -307,7 +307,7 @@ def _check_options(function: str, span: tuple[Any, ...], options: _Options) -> i
 
     Raises InvalidParameterError.
     """
-    if options.method not in METHODS:
+    if not isinstance(options.method, str) or options.method not in METHODS:
         known = " or ".join(map(repr, METHODS))
         raise at_user_line(unknown_option(function, "method", options.method, known))
     if len(span) != 2:
