@@ -271,9 +271,15 @@ def _value_of_event(function: str, value: Any, t: Array) -> Array:
 
 def _last(function: str, terminal: Any) -> int:
     """Return the number of the zero that ends a solution; 0 if none does."""
-    if terminal is None or isinstance(terminal, bool):
-        return int(terminal or 0)
-    return _count(function, "terminal", terminal)
+    try:
+        number = 0 if terminal is None else int(terminal)
+        is_count = terminal is None or (number == terminal and number >= 0)
+    except (TypeError, ValueError):
+        number, is_count = 0, False
+    if not is_count:
+        fact, need = "terminal is not a number of zeros", "True, False, or an integer, 0 or more"
+        raise at_user_line(_refused(function, fact, "terminal", terminal, need))
+    return number
 
 
 def _direction(function: str, direction: Any) -> float:

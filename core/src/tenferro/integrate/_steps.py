@@ -227,7 +227,7 @@ def _attempted(p: Problem, forward: Array, search: Search) -> tuple[Search, Part
     new = (end, found.y, found.slope)
     at = [where(accepted, x, old) for x, old in zip(new, search.at, strict=True)]
     next_size = minimum(size * factor(p, ratio, accepted, search.rejected), p.max_step)
-    is_stuck = ~accepted & (next_size < least)
+    is_stuck = ~accepted & ~(next_size >= least)  # also where it is nan
     part = Part(t, where(accepted, h, 0.0), y, slope, found.coefficients)
     watch = search.watch
     if watch is not None:

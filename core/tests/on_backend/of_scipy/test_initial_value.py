@@ -378,6 +378,23 @@ def test_more_events_than_room_end_a_solution_without_success():
     assert np.isnan(found.y).all()
 
 
+@pytest.mark.parametrize("terminal", [None, 0, False, True, np.True_, 1, 2.0])
+def test_an_event_ends_a_solution_as_its_attribute_says(terminal):
+    event = marked(lambda t, y: y[0], terminal)
+    f = lambda t, y: [y[1], -y[0]]  # noqa: E731
+    found = solve_ivp(f, (0, 6), [1.0, 0.0], t_eval=[], events=event)
+    wanted = theirs.solve_ivp(f, (0, 6), [1.0, 0.0], events=event)
+    assert found.status == wanted.status
+    assert (~np.isnan(found.t_events[0])).sum() == len(wanted.t_events[0])
+
+
+def test_a_first_value_of_nan_gives_nan_at_once():
+    found = solve_ivp(driven, (0, 1), [np.nan], t_eval=[1.0])
+    assert not found.success
+    assert found.nfev < 20
+    assert np.isnan(found.y).all()
+
+
 def test_a_step_that_cannot_be_made_smaller_ends_a_solution():
     """As with SciPy; behind 1/2 the right side is nan"""
     f = lambda t, y: np.sqrt(0.5 - t) * y  # noqa: E731
@@ -577,6 +594,7 @@ REFUSED = [
     ({"events": lambda t, y: y}, tn.ShapeMismatchError, "not a number"),
     ({"events": lambda t, y: 1j * y[0]}, tn.DTypeMismatchError, "complex"),
     ({"events": marked(lambda t, y: y[0], terminal=-1)}, tn.InvalidParameterError, "terminal"),
+    ({"events": marked(lambda t, y: y[0], terminal=3.5)}, tn.InvalidParameterError, "terminal"),
     ({"events": marked(lambda t, y: y[0], direction="up")}, tn.InvalidParameterError, "direction"),
     ({"events": lambda t, y: y[0], "max_events": 0}, tn.InvalidParameterError, "max_events"),
     ({"method": "Rodas4", "y0": [1j]}, tn.DTypeMismatchError, "real states"),
