@@ -1122,7 +1122,7 @@ TRANSFORMS = Area(
         ),
         _transform(
             "jit: an Array is donated",
-            "tenferro.transforms.compilation.jit",
+            "tenferro.transforms.compilation.jitted",
             "return tuple([i for i in found if not isinstance(call.leaves[i], Array)])",
             "return tuple(found)",
             "test_donation.py",
@@ -1137,7 +1137,7 @@ TRANSFORMS = Area(
         ),
         _transform(
             "jit: a trace that reads an outer transform is kept",
-            "tenferro.transforms.compilation.jit",
+            "tenferro.transforms.compilation.jitted",
             "return traced if traced.is_open else self._kept",
             "return traced if False else self._kept",
             "test_jit.py",
@@ -1146,7 +1146,7 @@ TRANSFORMS = Area(
         ),
         _transform(
             "jit: the function changes its argument while it is traced",
-            "tenferro.transforms.compilation.jit",
+            "tenferro.transforms.compilation.jitted",
             "return traced, [x if x is h or _same_bits(x, h) else h for x, h in pairs]",
             "return traced, [x for x, h in pairs]",
             "test_borrowed_arguments.py",

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from tenferro.transforms.batching.vmap import vmap
     from tenferro.transforms.checking.check import check_grads
     from tenferro.transforms.checking.primitive import LawResult, PrimitiveCheck, check_primitive
-    from tenferro.transforms.compilation.jit import Jitted, jit
+    from tenferro.transforms.compilation.jit import jit
+    from tenferro.transforms.compilation.jitted import Jitted
     from tenferro.transforms.compilation.recorded import RecordedProgram, record_program
     from tenferro.transforms.contractions.expression import ContractExpression, contract_expression
     from tenferro.transforms.control.associative_scan import associative_scan
@@ -94,7 +95,8 @@ else:
             "batching.vmap": "vmap",
             "checking.check": "check_grads",
             "checking.primitive": "LawResult PrimitiveCheck check_primitive",
-            "compilation.jit": "Jitted jit",
+            "compilation.jit": "jit",
+            "compilation.jitted": "Jitted",
             "compilation.recorded": "RecordedProgram record_program",
             "contractions.expression": "ContractExpression contract_expression",
             "control.associative_scan": "associative_scan",

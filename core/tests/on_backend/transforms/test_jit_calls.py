@@ -11,7 +11,7 @@ import pytest
 import tenferro as tn
 from tenferro.arrays import PROGRAMS
 from tenferro.backend import host, select_backend
-from tenferro.transforms.compilation import jit as jit_module
+from tenferro.transforms.compilation import jitted as jitted_module
 from tenferro.transforms.recording import tree as pytrees
 
 X = np.array([1.0, 2.0, 3.0])
@@ -237,13 +237,13 @@ CAPTURES = {
 def test_a_second_call_prepares_nothing(name, named, monkeypatch):
     """Whatever a function captures, a program is bound once for calls that look alike"""
     bound = []
-    own = jit_module.Ready
+    own = jitted_module.Ready
 
     def counted(*given):
         bound.append(given)
         return own(*given)
 
-    monkeypatch.setattr(jit_module, "Ready", counted)
+    monkeypatch.setattr(jitted_module, "Ready", counted)
     monkeypatch.setattr(host(), "chosen", {})  # as in a process that has run nothing else
     backend = {"backend": select_backend().name} if named else {}
     jitted = tn.jit(CAPTURES[name], **backend)

@@ -38,7 +38,7 @@ from tenferro.transforms.compilation.continuations import (
     on_host,
     parts_of,
 )
-from tenferro.transforms.compilation.jit import Jitted
+from tenferro.transforms.compilation.jitted import Jitted
 from tenferro.transforms.compilation.ready import operands_of
 from tenferro.transforms.compilation.signature import Call
 from tenferro.transforms.compilation.traced import (

@@ -12,7 +12,8 @@ from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import LeakedArrayError, at_user_line
 from tenferro.computegraph import MaterializedGraph, ValueKey
 from tenferro.primitives import Aval
-from tenferro.transforms.compilation.jit import Jitted, jit
+from tenferro.transforms.compilation.jit import jit
+from tenferro.transforms.compilation.jitted import Jitted
 from tenferro.transforms.errors import check_function
 
 

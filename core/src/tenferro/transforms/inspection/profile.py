@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tenferro.transforms.compilation.jit import Jitted, jit
+from tenferro.transforms.compilation.jit import jit
+from tenferro.transforms.compilation.jitted import Jitted
 from tenferro.transforms.errors import check_function
 
 if TYPE_CHECKING:
