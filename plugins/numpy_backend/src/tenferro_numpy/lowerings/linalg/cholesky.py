@@ -32,6 +32,8 @@ __all__ = ["register"]
 _BLOCK = 64
 #: Rows from which the copies of `np.linalg` cost more than the call of LAPACK.
 _MIN_ROWS_FOR_LAPACK = 100
+#: Rows up to which inverting a stack in one call takes less than calls of LAPACK per matrix.
+_MAX_ROWS_FOR_INVERSES = 24
 
 
 def register(lowerings: Lowerings) -> None:
@@ -51,14 +53,21 @@ def register(lowerings: Lowerings) -> None:
         if not x.size:
             return np.empty_like(x)
         refuse_zeros(op.key, factor)
-        if is_stack_of_small(factor):
-            return (_stacked_cotangent if op.adjoint else _stacked_tangent)(factor, x)
-        return over_batch(_cotangent if op.adjoint else _tangent, factor, x)
+        return _derivative(op.adjoint, factor, x)
 
     @lowerings.register(CholeskyCotangent)
     def cholesky_cotangent(op: CholeskyCotangent, factor: Any, x: Any, *vectors: Any) -> Any:
         refuse_zeros(op.key, factor)
         return _cotangent(factor, x, *vectors)
+
+
+def _derivative(adjoint: bool, factor: Any, x: Any) -> Any:
+    """Return the tangent or the cotangent, in the way that is fastest for the shape."""
+    if is_stack_of_small(factor):
+        return (_stacked_cotangent if adjoint else _stacked_tangent)(factor, x)
+    if factor.ndim > 2 and factor.shape[-1] <= _MAX_ROWS_FOR_INVERSES:
+        return (_cotangent_by_inverse if adjoint else _tangent_by_inverse)(factor, x)
+    return over_batch(_cotangent if adjoint else _tangent, factor, x)
 
 
 def _large(op: Cholesky, a: Any) -> Any:
@@ -138,7 +147,7 @@ def _hermitian(factor: Any, ct: Any) -> Any:
 def _stacked_tangent(factor: Any, x: Any) -> Any:
     """``_tangent`` of many small matrices at once."""
     low = _half_lower(x)
-    left = stacked_triangular(factor, low + low.conj().swapaxes(-1, -2))
+    left = stacked_triangular(factor, low + _adjoints(low))
     turned = {"transposed": True, "conjugated": factor.dtype.kind == "c"}
     inner = stacked_triangular(factor, left, left=False, **turned)
     return np.matmul(np.tril(factor), _half_lower(inner))
@@ -146,11 +155,32 @@ def _stacked_tangent(factor: Any, x: Any) -> Any:
 
 def _stacked_cotangent(factor: Any, ct: Any) -> Any:
     """``_cotangent`` of many small matrices at once."""
-    inner = _half_lower(np.matmul(np.tril(factor).conj().swapaxes(-1, -2), np.tril(ct)))
+    inner = _half_lower(np.matmul(_adjoints(np.tril(factor)), np.tril(ct)))
     turned = {"transposed": True, "conjugated": factor.dtype.kind == "c"}
     left = stacked_triangular(factor, inner, **turned)
     found = stacked_triangular(factor, left, left=False)
-    return _half_lower(found + found.conj().swapaxes(-1, -2))
+    return _half_lower(found + _adjoints(found))
+
+
+def _tangent_by_inverse(factor: Any, x: Any) -> Any:
+    """``_tangent`` of a stack, where products take less than substitution."""
+    low, lower = _half_lower(x), np.tril(factor)
+    inverse = np.linalg.inv(lower)
+    inner = inverse @ (low + _adjoints(low)) @ _adjoints(inverse)
+    return np.matmul(lower, _half_lower(inner))
+
+
+def _cotangent_by_inverse(factor: Any, ct: Any) -> Any:
+    """``_cotangent`` of a stack, where products take less than substitution."""
+    lower = np.tril(factor)
+    inverse = np.linalg.inv(lower)
+    inner = _half_lower(np.matmul(_adjoints(lower), np.tril(ct)))
+    found = _adjoints(inverse) @ (inner @ inverse)
+    return _half_lower(found + _adjoints(found))
+
+
+def _adjoints(x: Any) -> Any:
+    return x.conj().swapaxes(-1, -2)
 
 
 def _half_lower(x: Any) -> Any:
