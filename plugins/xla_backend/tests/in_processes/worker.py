@@ -201,7 +201,7 @@ def dead():
         signal.raise_signal(signal.SIGTERM)  # as launchers do; JAX's own service ignores it
         os._exit(3)
     error = refused(tn.ProcessError, lambda: [float(f(x)) for _ in range(1_000_000)])
-    assert error.processes == (1,)
+    assert error.processes == (1,), error
     error = refused(tn.ProcessError, lambda: tn.distributed.wait("the end"))
     print("dead:", error.processes, str(error).splitlines()[0])
 
@@ -216,7 +216,7 @@ def dead_first():
     if process == 0:
         os.kill(os.getpid(), signal.SIGKILL)
     error = refused(tn.ProcessError, lambda: [float(f(x)) for _ in range(1_000_000)])
-    assert error.processes == (0,)
+    assert error.processes == (0,), error
     print("dead:", error.processes, str(error).splitlines()[0])
 
 
@@ -229,7 +229,7 @@ def dead_early():
         os.kill(os.getpid(), signal.SIGKILL)
     mesh = tn.mesh({"data": DEVICES})
     error = refused(tn.ProcessError, lambda: tn.shard(np.ones(DEVICES), mesh, ("data",)))
-    assert error.processes == (1,)
+    assert error.processes == (1,), error
     print("dead:", error.processes, str(error).splitlines()[0])
 
 

@@ -105,8 +105,8 @@ def _solution_of_one(factors: Any, permutation: Any, b: Any, adjoint: bool = Fal
 
 
 def _slogdet(op: SystemSlogdet, factors: Any, pivots: Any) -> tuple[Any, Any]:
-    if pivots.size and pivots.flat[0] == _NOT_FACTORIZED:
-        return tuple(np.linalg.slogdet(factors))
+    if not pivots.size or pivots.flat[0] == _NOT_FACTORIZED:
+        return tuple(np.linalg.slogdet(factors))  # matrices without rows have the determinant 1
     diagonal = np.diagonal(factors, axis1=-2, axis2=-1)
     size = np.abs(diagonal)
     is_cholesky = pivots[..., 0] == _CHOLESKY
