@@ -1,8 +1,9 @@
 """Series of ``np.polynomial`` that would silently have another shape for Arrays.
 
 ``chebval(x, c)`` and its kin test ``isinstance(x, np.ndarray)`` before they append axes to ``c``.
-The test fails for Arrays, and what follows are operators alone, which would broadcast otherwise.
-The operator sees in the frame of its caller that this has happened. Read next: ``protocols.py``.
+The test fails for Arrays, and what follows are operators alone, which broadcast, so that the result
+would have other axes. NumPy gives these operators no sign of it: only the frame that calls them has
+the name of the series and its arguments. Read next: ``protocols.py``.
 """
 
 from __future__ import annotations

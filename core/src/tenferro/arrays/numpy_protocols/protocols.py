@@ -46,7 +46,7 @@ def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: Mapping[
     function = FUNCTIONS.find(name)
     if not kwargs and method == "__call__" and function is not None:
         if len(inputs) == 2 and type(inputs[0]) is not Array:
-            refuse_other_shape(sys._getframe(2))
+            refuse_other_shape(sys._getframe(2))  # a series of np.polynomial, see there
         return _plain(ufunc, function, inputs)
     if method == "__call__" and function is not None:
         return _loaded("ufuncs").call(ufunc, function, inputs, kwargs)
@@ -99,7 +99,7 @@ def _remembering(ufunc: Any, function: Callable[..., Any]) -> Callable[..., Any]
 def array_function(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """Apply a NumPy function to arrays."""
     if function.__name__ == "prod":
-        refuse_other_shape(sys._getframe(2))
+        refuse_other_shape(sys._getframe(2))  # np.polynomial's polyvalfromroots
     if function.__name__ in _MEMORY and _is_called_by_scipy():
         return _as_memory(function, args, kwargs)
     if function.__name__ in _FILES:
