@@ -80,6 +80,10 @@ class Expression(NamedTuple):
     strict_out: bool = False
     as_is: bool = False
 
+    def __getnewargs__(self) -> tuple[Any, ...]:  # type: ignore[misc]  # of our NamedTuple
+        """Return what pickle writes: all but `scalar`, which only the planner reads."""
+        return tuple(self if self.scalar is None else self._replace(scalar=None))
+
     @property
     def operand_count(self) -> int:
         """Number of operands that the line reads."""

@@ -9,6 +9,7 @@ and at the speed of memory; next to a zero one product is enough (Warren (2012),
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ import numpy as np
 from tenferro.primitives import Aval
 from tenferro.primitives.comparison import Select
 from tenferro_numpy.ir.expression import Expression, Function, Specialize
-from tenferro_numpy.ir.literals import is_zero
 
 __all__ = ["EXPRESSIONS", "choose", "drop", "keep", "select_with_zero"]
 
@@ -106,6 +106,7 @@ def select_with_zero(
     ):
         return chosen, operands
     first, second = branches
+    is_zero = import_module("tenferro_numpy.ir.literals").is_zero  # a kept program needs none
     for function, x, zero in ((keep, first, second), (drop, second, first)):
         if is_zero(literals.get(zero)):
             line = Expression(
