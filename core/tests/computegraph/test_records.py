@@ -1,6 +1,7 @@
-"""Named tuples made without generated code behave as those of ``typing``."""
+"""Named tuples whose constructors share code behave as those of ``typing``."""
 
 import copy
+import inspect
 import pickle
 import typing
 
@@ -36,6 +37,7 @@ class Derived(Ours):
 
 USES = {
     "fields": lambda t: (t._fields, t._field_defaults, t.__match_args__),
+    "signature": lambda t: [(p.name, p.default) for p in inspect.signature(t).parameters.values()],
     "defaults": lambda t: tuple(t(1)),
     "by name": lambda t: tuple(t(y=2, x=1)),
     "by both": lambda t: tuple(t(1, z=3)),
