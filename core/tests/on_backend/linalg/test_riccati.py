@@ -261,6 +261,21 @@ def test_derivatives_where_r_is_singular():
     tn.check_grads(solution, (10 * PUSH, np.zeros((1, 1))), order=2)
 
 
+@pytest.mark.parametrize(
+    "a, b, q, r",
+    [
+        (np.array([[0.5, 1.0], [0.0, 0.8]]), PUSH, np.diag([1.0, 0.0]), np.zeros((1, 1))),
+        (np.array([[1.1, 0.3], [0.2, 0.9]]), np.eye(2), np.diag([1.0, 0.0]), np.diag([1.0, 0.0])),
+    ],
+    ids=["one control", "two controls"],
+)
+def test_both_r_and_its_sum_with_the_costs_may_be_singular(a, b, q, r):
+    """of r + bᴴ q b; r + bᴴ x b is regular"""
+    x = ours.solve_discrete_are(a, b, q, r)
+    np.testing.assert_allclose(x, theirs.solve_discrete_are(a, b, q, r), atol=1e-12)
+    tn.check_grads(lambda b: ours.solve_discrete_are(a, b, q, r), (b,), order=1)
+
+
 @over_time
 def test_without_a_stabilizing_solution(time):
     """an error where the operands are known; in programs nan, beside what has a solution"""

@@ -30,6 +30,7 @@ from tenferro.arrays.functions.linalg.lyapunov import lyapunov, stein
 from tenferro.arrays.functions.linalg.solving import solve, square
 from tenferro.arrays.functions.reduction import any as some
 from tenferro.arrays.functions.reduction import max as largest
+from tenferro.arrays.functions.triangles import eye
 from tenferro.arrays.promotion.broadcast import broadcast_shapes, cast, stretch
 from tenferro.primitives import InvalidParameterError, promote_dtypes
 from tenferro.transforms.custom_rules.jvp import custom_jvp
@@ -127,7 +128,7 @@ def solve_discrete_are(
     Parameters
     ----------
     a, b, q, r : arrays
-        q and r are Hermitian. r may be singular if r + bᴴ q b is regular.
+        q and r are Hermitian. r may be singular if r + bᴴ x b is regular.
     e, s : arrays, optional
         The identity and 0 by default; e is regular.
     balanced : bool, default True
@@ -231,19 +232,27 @@ def _has_nan(x: Array) -> bool:
 
 
 def _start(given: _Problem) -> Array:
-    """Return a constant z, so that x - z solves a problem with a regular r: 0, or q if r is small.
+    """Return a constant z, so that x - z solves a problem with a regular r.
 
-    For y = x - z, r becomes r + bᴴ z b. With z = q this is a step of dynamic programming.
+    For y = x - z, r becomes r + bᴴ z b, whichever Hermitian z is. It is 0, or q if r is singular: a
+    step of dynamic programming. If r + bᴴ q b is singular, too, z is q and a multiple of 1.
     """
     q, r = stop_gradient(given.q), stop_gradient(given.r)
     if not r.size:
         return zeros(q.shape, dtype=q.dtype)
-    other = absolute(matmul(matmul(adjoint(given.b), q), given.b))
-    scale = largest(absolute(r), axis=(-2, -1)) + largest(stop_gradient(other), axis=(-2, -1))
+    other = stop_gradient(matmul(matmul(adjoint(given.b), q), given.b))
+    scale = largest(absolute(r), axis=(-2, -1)) + largest(absolute(other), axis=(-2, -1))
+    size = largest(absolute(q), axis=(-2, -1), keepdims=True)
+    more = q + where(size > 0, size, 1) * eye(q.shape[-1], dtype=q.dtype)
+    found = where(_is_singular(r + other, scale), more, q)
+    found = where(_is_singular(r, scale), found, zeros((), dtype=q.dtype))
+    return found  # type: ignore[no-any-return]
+
+
+def _is_singular(r: Array, scale: Array) -> Array:
+    """Return whether a Hermitian matrix is singular beside numbers of a scale."""
     least = absolute(eigvalsh(r)).min(axis=-1)
-    is_small = least <= MIN_SHARE_OF_R * scale
-    found: Array = where(is_small[..., None, None], q, zeros((), dtype=q.dtype))
-    return found
+    return (least <= MIN_SHARE_OF_R * scale)[..., None, None]
 
 
 # ---- solutions with their derivatives ------------------------------------------------------------
