@@ -250,7 +250,7 @@ def _start(given: _Problem) -> Array:
 
 
 def _is_singular(r: Array, scale: Array) -> Array:
-    """Return whether a Hermitian matrix is singular beside numbers of a scale."""
+    """Return whether a Hermitian matrix is singular compared with numbers of a scale."""
     least = absolute(eigvalsh(r)).min(axis=-1)
     return (least <= MIN_SHARE_OF_R * scale)[..., None, None]
 
