@@ -805,7 +805,7 @@ GRAPHS = Area(
             "tenferro.computegraph._keys",
             "if definition is None or definition[0].literal:",
             "if definition is None:",
-            "core/tests/computegraph/test_keys.py",
+            "core/tests/computegraph/test_materialize.py",
             f"{ON}/array/test_lazy.py",
         ),
         _row(
