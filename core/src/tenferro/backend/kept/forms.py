@@ -74,7 +74,7 @@ class _Pickler(pickle.Pickler):
             self._check_package(value.__name__, value.__name__)
             return import_module, (value.__name__,)
         if isinstance(value, NamedTuple):  # made again without its constructor
-            return tuple.__new__, (type(value), value.__getnewargs__())
+            return tuple.__new__, (type(value), value.__getnewargs__())  # type: ignore[attr-defined]
         if isinstance(value, Executable):
             found = value.kept()
             if found is None:
