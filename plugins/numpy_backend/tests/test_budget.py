@@ -115,5 +115,5 @@ def test_what_blocks_of_rows_save_is_known():
     gradient = tn.jit(tn.grad(loss), memory_budget=12 * x.nbytes)
     _, peak = measured(gradient, w)
     assert peak <= 12 * x.nbytes
-    assert "blocks of" in gradient.explain(w)
+    assert "row block of" in gradient.explain(w)
     assert "again" not in gradient.explain(w).partition("numpy:")[0]
