@@ -20,7 +20,7 @@ from tenferro.arrays.functions.ranges import arange
 from tenferro.arrays.functions.rounding import floor_divide, remainder
 from tenferro.arrays.functions.searching import nonzero
 from tenferro.arrays.functions.structural import ravel, stack, transpose
-from tenferro.arrays.handle.array import Array, evaluable
+from tenferro.arrays.handle.array import Array, another_handle, evaluable
 from tenferro.arrays.handle.convert import as_array, asarray
 from tenferro.arrays.handle.looks import true_positions
 from tenferro.arrays.promotion.broadcast import (
@@ -175,7 +175,7 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Array, ..
     for n in (sizes if order == "F" else sizes[::-1])[:-1]:
         result.append(remainder(places, n))
         places = floor_divide(places, n)
-    result += [places] if sizes else []
+    result += [another_handle(places)] if sizes else []
     return tuple(result if order == "F" else result[::-1])
 
 
