@@ -82,9 +82,9 @@ those from site to site 189 million. In `rosenbrock`, each call of NumPy takes a
 
 A first call of tenferro writes a graph, its derivative, the result of the passes and a plan, where
 autograd runs operations as they come and then its tape. From the second process on, a kept program
-(`keep_programs`) leaves recording and the reading of a file. The 1.9 ms of `lse` are then 0.75 ms
-for recording, 0.8 ms for the file and the modules that its plan names, and 0.2 ms for the run;
-autograd needs 0.33 ms in all.
+(`keep_programs`) leaves recording and the reading of a file. The 1.6 ms of `lse` are then 0.55 ms
+for recording, 0.65 ms for finding and reading the file, and the rest for differentiating, which is
+looked up, and the run; autograd needs 0.3 ms in all.
 
 This page is generated. It shows the run of
 
