@@ -236,6 +236,24 @@ def test_small_arrays_are_left_alone(backend, program):
     assert len(run(backend, made, [x], tile=32)[0]) == 1
 
 
+def test_regions_that_differ_in_their_reduction_alone_are_two(backend, program):
+    """s = Σ tanh(c x) comes before max tanh(s y), which has the same lines."""
+
+    def both(x, y, c):
+        def part(x, factor):
+            return tp.tanh(x * tp.broadcast_in_dim(factor, x.shape, ()))
+
+        total = tp.reduce_sum(part(x, c), (0,))
+        return total, tp.reduce_max(part(y, total), (0,))
+
+    x, y, c = np.linspace(-1.0, 2.0, 100), np.linspace(-2.0, 1.0, 100), np.array(0.3)
+    made = program(both, x, y, c)
+    found, (total, most) = run(backend, made, [x, y, c], tile=16, poison=True)
+    assert [r.arrays for r in found] == [(), ()]
+    np.testing.assert_allclose(total, np.sum(np.tanh(0.3 * x)), rtol=1e-13)
+    np.testing.assert_allclose(most, np.max(np.tanh(total * y)), rtol=1e-13)
+
+
 @pytest.mark.parametrize("kept, most", [(True, 6 << 12), (False, 1 << 13)], ids=["kept", "new"])
 def test_lines_that_stay_in_half_of_the_cache_are_left_alone(
     backend, program, monkeypatch, kept, most
