@@ -254,6 +254,24 @@ def test_regions_that_differ_in_their_reduction_alone_are_two(backend, program):
     np.testing.assert_allclose(most, np.max(np.tanh(total * y)), rtol=1e-13)
 
 
+@pytest.mark.parametrize("kind", ["read-only", "one row"])
+def test_a_region_writes_only_into_memory_that_it_may_write_to(backend, program, kind):
+    """A plan takes the memory of a dead operand, for which a lowering may have given a view."""
+
+    def function(x):
+        y = tp.broadcast_in_dim(tp.reduce_max(x, (0,)), x.shape, (1,))
+        return tp.exp(y) * y + tp.sin(y)
+
+    x = np.linspace(-1.0, 0.5, 144).reshape(12, 12)
+    (region,), _ = run(backend, program(function, x), [x], tile=16, poison=True)
+    assert region.reuse == {0: 0}
+    given = x if kind == "read-only" else x[:1].copy()
+    given.flags.writeable = kind != "read-only"
+    whole = np.broadcast_to(given, x.shape).copy()
+    np.testing.assert_allclose(region(given), np.exp(whole) * whole + np.sin(whole), rtol=1e-14)
+    np.testing.assert_array_equal(given, whole[: len(given)])
+
+
 @pytest.mark.parametrize("kept, most", [(True, 6 << 12), (False, 1 << 13)], ids=["kept", "new"])
 def test_lines_that_stay_in_half_of_the_cache_are_left_alone(
     backend, program, monkeypatch, kept, most
