@@ -7,12 +7,10 @@ Source  J. R. Dormand, P. J. Prince, J. Comput. Appl. Math. 6 (1980) 19-26, with
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.functions.structural import stack
 from tenferro.arrays.handle.array import Array
-from tenferro.integrate._method import Method, RightSide, Step
+from tenferro.integrate._method import Method, RightSide, Step, combined
 
 
 class _Tableau(NamedTuple):
@@ -32,21 +30,13 @@ class _Tableau(NamedTuple):
         def step(f: RightSide, t: Array, y: Array, slope: Array, h: Array, end: Array) -> Step:
             slopes = [slope]
             for part, weights in zip(self.times, self.stages, strict=True):
-                slopes.append(f(t + part * h, y + h * _combined(weights, slopes)))
-            after = y + h * _combined(self.step, slopes)
+                slopes.append(f(t + part * h, y + h * combined(weights, slopes)))
+            after = y + h * combined(self.step, slopes)
             slopes.append(f(end, after))
-            coefficients = stack([h * _combined(weights, slopes) for weights in self.between])
-            return Step(after, slopes[-1], h * _combined(self.error, slopes), coefficients)
+            coefficients = stack([h * combined(weights, slopes) for weights in self.between])
+            return Step(after, slopes[-1], h * combined(self.error, slopes), coefficients)
 
         return Method(step, len(self.between), error_order, evaluations)
-
-
-def _combined(weights: Sequence[float], slopes: Sequence[Array]) -> Array:
-    """Return Σ weight · slope, without the terms of weight 0."""
-    first, *others = [w * k for w, k in zip(weights, slopes, strict=False) if w]
-    for term in others:
-        first = first + term
-    return first
 
 
 DORMAND_PRINCE = _Tableau(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.handle.array import Array
@@ -37,6 +37,14 @@ class Method(NamedTuple):
     """Those of f in one step."""
     takes_complex: bool = True
     """Whether the state may be complex."""
+
+
+def combined(weights: Sequence[float], stages: Sequence[Array]) -> Array:
+    """Return Σ weight · stage, without the terms of weight 0."""
+    first, *others = [w * k for w, k in zip(weights, stages, strict=False) if w]
+    for term in others:
+        first = first + term
+    return first
 
 
 def value_between(y: Array, coefficients: Array, x: Array) -> Array:

@@ -9,14 +9,12 @@ Source  E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, 2nd ed
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tenferro.arrays.functions.creation import ones_like
 from tenferro.arrays.functions.linalg.lu_factors import lu_factor, lu_solve
 from tenferro.arrays.functions.structural import stack
 from tenferro.arrays.functions.triangles import eye
 from tenferro.arrays.handle.array import Array
-from tenferro.integrate._method import Method, RightSide, Step
+from tenferro.integrate._method import Method, RightSide, Step, combined
 from tenferro.transforms import jacfwd, jvp
 
 _GAMMA = 1 / 4
@@ -63,25 +61,17 @@ def _step(f: RightSide, t: Array, y: Array, slope: Array, h: Array, end: Array) 
     stages: list[Array] = []
     for k, part in enumerate(_TIMES):
         at = end if part == 1 else t + part * h
-        value = f(at, y + _combined(_STAGES[k], stages)) if k else slope
+        value = f(at, y + combined(_STAGES[k], stages)) if k else slope
         right = h * _GAMMA * value
         if k:
-            right = right + _GAMMA * _combined(_COUPLINGS[k], stages)
+            right = right + _GAMMA * combined(_COUPLINGS[k], stages)
         if _BY_TIME[k]:
             right = right + _GAMMA * _BY_TIME[k] * h * h * by_time
         stages.append(lu_solve(factors, right.reshape(-1)).reshape(y.shape))
-    change = _combined((*_STAGES[-1], 1), stages)
-    a, b = [_combined(weights, stages) for weights in _BETWEEN]
+    change = combined((*_STAGES[-1], 1), stages)
+    a, b = [combined(weights, stages) for weights in _BETWEEN]
     after = y + change
     return Step(after, f(end, after), stages[-1], stack([change + a, b - a, -b]))
-
-
-def _combined(weights: Sequence[float], stages: Sequence[Array]) -> Array:
-    """Return Σ weight · stage."""
-    first, *others = [w * u for w, u in zip(weights, stages, strict=False)]
-    for term in others:
-        first = first + term
-    return first
 
 
 RODAS = Method(_step, coefficients=3, error_order=4, evaluations=6, takes_complex=False)

@@ -105,6 +105,16 @@ def standard(
     return Standard(z, tuple(found), size, prod(flaws, start=1.0))
 
 
+def on_half_line(function: str, x: Any, loc: Any, scale: Any) -> tuple[Standard, Array, Array]:
+    """Return the standard variable of the support z >= 0; also z (0 below), and where it is below.
+
+    Raises DTypeMismatchError, ShapeMismatchError.
+    """
+    given = standard(function, x, loc, scale)
+    is_below = less(given.z, 0)
+    return given, choose(is_below, 0.0, given.z), is_below
+
+
 def _is(value: Any, number: int) -> bool:
     """Return True for a number of Python that changes nothing."""
     return type(value) in (int, float) and value == number

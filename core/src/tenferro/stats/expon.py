@@ -6,11 +6,10 @@ from math import inf
 from typing import Any
 
 from tenferro.arrays.evaluation.results import publish_kinds as _publish_kinds
-from tenferro.arrays.functions.comparison import less
 from tenferro.arrays.functions.elementwise import exp, expm1
 from tenferro.arrays.handle.array import Array
 from tenferro.primitives._boundary import publish as _publish
-from tenferro.stats._standard import Standard, choose, log1mexp, standard
+from tenferro.stats._standard import log1mexp, on_half_line
 
 __all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
 
@@ -22,44 +21,38 @@ def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     >>> float(expon.logpdf(2.0))
     -2.0
     """
-    given, z, is_below = _places("expon.logpdf", x, loc, scale)
+    given, z, is_below = on_half_line("expon.logpdf", x, loc, scale)
     return given.log_density(given.outside(is_below, -inf, -z))
 
 
 def pdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """Compute the density; 0 outside of the support."""
-    given, z, is_below = _places("expon.pdf", x, loc, scale)
+    given, z, is_below = on_half_line("expon.pdf", x, loc, scale)
     return given.density(given.outside(is_below, 0.0, exp(-z)))
 
 
 def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """Compute the probability of at most x."""
-    given, z, is_below = _places("expon.cdf", x, loc, scale)
+    given, z, is_below = on_half_line("expon.cdf", x, loc, scale)
     return given.outside(is_below, 0.0, -expm1(-z))
 
 
 def logcdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """Compute the logarithm of ``cdf``, also where that is small or near 1."""
-    given, z, is_below = _places("expon.logcdf", x, loc, scale)
+    given, z, is_below = on_half_line("expon.logcdf", x, loc, scale)
     return given.outside(is_below, -inf, log1mexp(z))
 
 
 def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """Compute the probability of more than x, with all digits where it is small."""
-    given, z, is_below = _places("expon.sf", x, loc, scale)
+    given, z, is_below = on_half_line("expon.sf", x, loc, scale)
     return given.outside(is_below, 1.0, exp(-z))
 
 
 def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """Compute the logarithm of ``sf``, also where that underflows."""
-    given, z, is_below = _places("expon.logsf", x, loc, scale)
+    given, z, is_below = on_half_line("expon.logsf", x, loc, scale)
     return given.outside(is_below, 0.0, -z)
-
-
-def _places(function: str, x: Any, loc: Any, scale: Any) -> tuple[Standard, Array, Array]:
-    given = standard(function, x, loc, scale)
-    is_below = less(given.z, 0)
-    return given, choose(is_below, 0.0, given.z), is_below
 
 
 _publish_kinds(globals(), __all__)
