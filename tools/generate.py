@@ -43,8 +43,6 @@ PACKAGES = (
     "tidu",
     "transforms",
 )
-#: Functions of packages that find former names, which warn.
-FORMER_NAMES = {"computegraph": "_moved", "primitives": "_former", "tidu": "_former"}
 #: Families of primitives that every program needs; the others load at the first use of a name.
 EAGER = (
     "arithmetic", "comparison", "complex", "constants", "elementwise", "reduction", "structural",
@@ -144,7 +142,7 @@ def lazy_files(package: str, block: ast.If) -> dict[str, list[str]]:
     return files
 
 
-def later(files: dict[str, list[str]], rest: str) -> list[str]:
+def later(files: dict[str, list[str]], rest: str = "") -> list[str]:
     """Return the lines of the call of ``later``."""
     rows = [line for file in sorted(files) for line in entry(file, in_order(files[file]), 12)]
     rest_lines = [f"    {argument}," for argument in rest.split()]
@@ -176,8 +174,7 @@ def package_text(name: str) -> str:
     tree = ast.parse(text)
     block = lazy_block(tree)
     if block is not None:
-        rest = FORMER_NAMES.get(name, "")
-        text = replaced(text, "lazy names", later(lazy_files(f"tenferro.{name}", block), rest))
+        text = replaced(text, "lazy names", later(lazy_files(f"tenferro.{name}", block)))
     return replaced(text, "public names", listed("__all__", public_names(tree)))
 
 

@@ -3,14 +3,12 @@ unguarded.
 """
 
 import re
-import sys
 from collections import Counter
-from importlib import import_module
 
 import pytest
 
 from tenferro.primitives import STANDARD
-from tenferro_conformance.cases.case import Case, draw
+from tenferro_conformance.cases.case import draw
 from tenferro_conformance.errors import ProfileError
 from tenferro_conformance.running.operations import check_case, operation_of
 from tenferro_conformance.running.selection import cases_in
@@ -111,15 +109,6 @@ def test_non_contiguous_inputs_are_not_contiguous():
     ]
     assert strided
     assert sum(x.flags.c_contiguous for x in strided) < len(strided) / 10
-
-
-def test_a_module_that_has_moved_is_found_with_a_warning():
-    """import tenferro_conformance.case warns, and gives the names of tenferro_conformance.cases."""
-    sys.modules.pop("tenferro_conformance.case", None)
-    with pytest.warns(DeprecationWarning, match=r"tenferro_conformance\.cases\.case"):
-        old = import_module("tenferro_conformance.case")
-    assert old.Case is Case
-    assert old.draw is draw
 
 
 MINE = table(

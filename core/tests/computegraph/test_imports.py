@@ -78,11 +78,3 @@ def test_errors_carry_fields_through_pickles():
 def test_errors_of_the_engine_are_value_errors_of_tenferro():
     assert issubclass(GraphError, TenferroError)
     assert issubclass(GraphError, ValueError)
-
-
-@pytest.mark.parametrize("name", tenferro.storage.__all__)
-def test_a_name_that_has_moved_is_found_with_a_warning(name):
-    with pytest.warns(DeprecationWarning, match=f"moved to tenferro.storage.{name}"):
-        found = getattr(tenferro.computegraph, name)
-    assert found is getattr(tenferro.storage, name)
-    del tenferro.computegraph.__dict__[name]  # the package keeps what it has found

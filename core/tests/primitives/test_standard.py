@@ -191,9 +191,3 @@ def test_no_array_library_is_imported():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
     assert not {"numpy", "cupy", "jax", "opt_einsum"} & set(loaded)
-
-
-def test_the_former_name_of_the_base_class_warns():
-    with pytest.warns(DeprecationWarning, match="TensorPrimitive"):
-        assert p.Primitive is p.TensorPrimitive
-    del p.__dict__["Primitive"]  # the package keeps what it has found

@@ -5,7 +5,6 @@ from toy_functions import Div, Sum, one
 from toy_running import FORMS, GraphForm, forward, numbers, reverse, var, view_of
 from toy_scalars import Add, Conj, Const, Exp, Mul, Neg, Space, Toy
 
-from tenferro import tidu
 from tenferro.tidu import FlowInput, NotLinearError, linearize, pushforward
 
 
@@ -148,13 +147,3 @@ def test_linearity_may_be_asked_of_any_order():
 def test_groups_belong_to_the_class():
     assert (Add().groups(2), Mul().groups(2), Exp().groups(1)) == (((0, 1),), ((0,), (1,)), ())
     assert Sum().groups(3) == ((0, 1, 2),)
-
-
-FORMER = {"Linear": "FlowInput", "Pass": "Sweep", "PassId": "SweepId"}
-
-
-@pytest.mark.parametrize("name", FORMER)
-def test_former_names_warn(name):
-    with pytest.warns(DeprecationWarning, match=FORMER[name]):
-        assert getattr(tidu, name) is getattr(tidu, FORMER[name])
-    del tidu.__dict__[name]  # the package keeps what it has found

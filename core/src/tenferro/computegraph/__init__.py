@@ -6,8 +6,8 @@ one view), ``_materialize`` (``flatten``), ``_fragment`` (bodies of loops and br
 ``_compile`` and ``_evaluate`` (programs and their meaning).
 The rest serves these: ``_interning`` keeps equal structure in one object, ``_signature`` and
 ``_cache`` find programs again, ``_builder`` writes graphs node by node, ``_cut`` finds the cheapest
-values to keep, ``_text`` prints, ``_roles`` says which nodes are linear, ``_moved`` finds former
-names. ``tenferro.storage`` writes graphs to files.
+values to keep, ``_text`` prints, ``_roles`` says which nodes are linear. ``tenferro.storage``
+writes graphs to files.
 """
 
 from typing import TYPE_CHECKING
@@ -74,7 +74,6 @@ from tenferro.computegraph._materialize import (
     materialize_merge,
     narrowed,
 )
-from tenferro.computegraph._moved import moved as _moved
 from tenferro.computegraph._operation import Operation, infer
 from tenferro.computegraph._resolve import (
     InputDef,
@@ -102,7 +101,6 @@ else:
             "_cut": "vertex_cut",
             "_evaluate": "evaluate",
         },
-        _moved,
     )
     # end generated
 

@@ -7,7 +7,6 @@ The families that few programs use load when one of their names is asked for.
 Read in this order: ``_dtype``, ``_aval``, ``_handle``, ``_primitive``, ``elementwise``.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from tenferro._runtime import later
@@ -224,15 +223,6 @@ if TYPE_CHECKING:
     )
     # end generated
 else:
-
-    def _former(name: str) -> object:
-        """Return the class that had a name which `tenferro.tidu.Primitive` has, too."""
-        if name != "Primitive":
-            return None
-        text = "tenferro.primitives.Primitive is now TensorPrimitive"
-        import_module("warnings").warn(text, DeprecationWarning, stacklevel=3)
-        return TensorPrimitive
-
     # generated: lazy names
     __getattr__, __dir__ = later(
         __name__,
@@ -320,7 +310,6 @@ else:
                 "tan"
             ),
         },
-        _former,
     )
     # end generated
 

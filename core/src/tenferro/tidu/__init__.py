@@ -9,7 +9,6 @@ sweeps in a row, which is what ``tn.grad`` runs), ``_graph_forms`` (the same as 
 ``_linear_map`` checks that a recorded map is linear, ``_context`` holds rules of the caller.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from tenferro._runtime import later
@@ -53,15 +52,6 @@ if TYPE_CHECKING:
     )
     from tenferro.tidu._linear_map import linear_map
 else:
-
-    def _former(name: str) -> object:
-        """Return the class that had this name once; each name meant something else elsewhere."""
-        now = {"Linear": FlowInput, "Pass": Sweep, "PassId": SweepId}.get(name)
-        if now is not None:
-            text = f"tenferro.tidu.{name} is now {now.__name__}"
-            import_module("warnings").warn(text, DeprecationWarning, stacklevel=3)
-        return now
-
     # generated: lazy names
     __getattr__, __dir__ = later(
         __name__,
@@ -69,7 +59,6 @@ else:
             "_graph_forms": "LinearInput LinearizedGraph linear_transpose linearize",
             "_linear_map": "linear_map",
         },
-        _former,
     )
     # end generated
 
