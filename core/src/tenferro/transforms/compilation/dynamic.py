@@ -179,7 +179,7 @@ def _names_of(keys: Sequence[ValueKey]) -> str:
     return ", ".join([f"`{name}`" for name in tracing(keys)])
 
 
-class DynamicJitted(Jitted):
+class DynamicJitted(Jitted[..., Any]):
     """A jitted function whose sizes may depend on values."""
 
     _new_cache = Continuations

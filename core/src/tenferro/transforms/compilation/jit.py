@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from tenferro.arrays.errors import at_user_line
 from tenferro.backend import UnsupportedError
@@ -21,13 +21,38 @@ from tenferro.transforms.compilation.signature import static_parameters
 from tenferro.transforms.errors import check_function
 
 if TYPE_CHECKING:
+    from typing import TypedDict, Unpack
+
     from tenferro.primitives import Mesh
     from tenferro.transforms.compilation.placement import Placement
 
+    class _JitOptions(TypedDict, total=False):
+        """Keyword arguments of ``jit``, written once for its overloads."""
+
+        backend: Any
+        static_argnums: int | Sequence[int]
+        static_argnames: str | Sequence[str]
+        donate_argnums: int | Sequence[int]
+        memory_budget: int | float | str | None
+        dynamic: bool
+        mesh: Mesh | None
+        in_shardings: Any
+        out_shardings: Any
+        options: Options | None
+
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 _PLACEMENT = "tenferro.transforms.compilation.placement"
 _DYNAMIC = "tenferro.transforms.compilation.dynamic"
 
 
+@overload
+def jit(function: Callable[_P, _R], **options: Unpack[_JitOptions]) -> Jitted[_P, _R]: ...
+@overload
+def jit(
+    function: None = None, **options: Unpack[_JitOptions]
+) -> Callable[[Callable[_P, _R]], Jitted[_P, _R]]: ...
 def jit(
     function: Callable[..., Any] | None = None,
     *,

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 from weakref import WeakKeyDictionary
 
 from tenferro.arrays import Array, as_array, evaluate_keys, is_traced
@@ -73,18 +73,21 @@ if TYPE_CHECKING:
     from tenferro.backend import Timings
     from tenferro.transforms.compilation.placement import Placement
 
+_P = ParamSpec("_P")
+_Q = ParamSpec("_Q")
+_R = TypeVar("_R")
 _WIDTHS = frozenset((1, 2, 4, 8))  # bytes of unsigned integers
 _SCHEDULE = "tenferro.passes.budget.schedule"
 
 
-class Jitted(PickledByName):
+class Jitted(PickledByName, Generic[_P, _R]):
     """A function that is traced once per signature and then runs as one program."""
 
     _new_cache: Callable[[], Any] = JitCache
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: Callable[_P, _R],
         statics: Statics,
         backend: Any,
         options: Options | None = None,
@@ -92,7 +95,7 @@ class Jitted(PickledByName):
         placement: Placement | None = None,
     ) -> None:
         named_after(self, function)
-        self._function = function
+        self._function: Any = function
         self._statics = statics
         self._has_statics = bool(statics)
         self._backend = backend
@@ -102,17 +105,17 @@ class Jitted(PickledByName):
         self._kept: Any = self._new_cache()
         self._bound: WeakKeyDictionary[Any, JitCache] = WeakKeyDictionary()
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         """Run the program for these arguments, traced and compiled at the first such call."""
         kept = self._kept
         try:
             if kept.by_class and not kwargs and not unrolling.was_entered:
                 ready = kept.by_class.get(tuple(map(type, args)))
-                result = UNFIT if ready is None else ready.tried(args, kept.level)
+                result: Any = UNFIT if ready is None else ready.tried(args, kept.level)
                 if result is not UNFIT:
                     next(kept.hits)
-                    return result
-            return self._run_or_trace(args, kwargs)
+                    return result  # type: ignore[no-any-return]
+            return self._run_or_trace(args, kwargs)  # type: ignore[no-any-return]
         except Exception as error:
             if (error := refusal(error, "jit")) is not None:
                 raise error from None
@@ -327,6 +330,12 @@ class Jitted(PickledByName):
         """Forget all traces."""
         self._kept.clear()
 
+    @overload
+    def __get__(self, instance: None, owner: Any = None) -> Self: ...
+    @overload
+    def __get__(
+        self: Jitted[Concatenate[Any, _Q], _R], instance: object, owner: Any = None
+    ) -> Jitted[_Q, _R]: ...
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """Bind as a method; traces are kept per instance, as long as the instance lives."""
         if instance is None:

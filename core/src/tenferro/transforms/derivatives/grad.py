@@ -8,7 +8,7 @@ Read next: ``derivatives/jvp.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array
@@ -32,9 +32,12 @@ from tenferro.transforms.recording.loans import Loans
 from tenferro.transforms.recording.record import Recording, record
 from tenferro.transforms.recording.run_or_record import key_of, run_or_record
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
 
 def grad(
-    function: Callable[..., Any],
+    function: Callable[_P, Any],
     argnums: Argnums = 0,
     *,
     argnames: Argnames = None,
@@ -44,7 +47,7 @@ def grad(
     allow_int: bool = False,
     backend: Any = None,
     context: ADContext | None = None,
-) -> Callable[..., Any]:
+) -> Callable[_P, Any]:
     """Return a function that computes the gradient of ``function``.
 
     Parameters
@@ -100,7 +103,7 @@ def grad(
 
 
 def value_and_grad(
-    function: Callable[..., Any],
+    function: Callable[_P, _R],
     argnums: Argnums = 0,
     *,
     argnames: Argnames = None,
@@ -110,7 +113,7 @@ def value_and_grad(
     allow_int: bool = False,
     backend: Any = None,
     context: ADContext | None = None,
-) -> Callable[..., Any]:
+) -> Callable[_P, tuple[_R, Any]]:
     """Return a function that computes the value and the gradient in one program.
 
     The parameters and errors are those of ``grad``.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any
+from typing import Any, ParamSpec
 
 from tenferro.arrays.sparse.pattern import SparsePattern
 from tenferro.computegraph import ValueKey
@@ -34,9 +34,11 @@ from tenferro.transforms.recording.positions import Reads
 from tenferro.transforms.recording.record import Recording, record
 from tenferro.transforms.recording.run_or_record import key_of
 
+_P = ParamSpec("_P")
+
 
 def hessian(
-    function: Callable[..., Any],
+    function: Callable[_P, Any],
     argnums: Argnums = 0,
     *,
     argnames: Argnames = None,
@@ -46,7 +48,7 @@ def hessian(
     holomorphic: bool = False,
     backend: Any = None,
     context: ADContext | None = None,
-) -> Callable[..., Any]:
+) -> Callable[_P, Any]:
     """Return a function that computes second derivatives.
 
     The reverse sweep is recorded once and pushed forward in all directions of the argument

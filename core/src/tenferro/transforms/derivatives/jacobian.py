@@ -8,7 +8,7 @@ and the blocks are nested as the output and the arguments are. Read next:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec
 
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.sparse.pattern import SparsePattern
@@ -29,12 +29,13 @@ from tenferro.transforms.recording.positions import Reads
 from tenferro.transforms.recording.record import Recording, record
 from tenferro.transforms.recording.run_or_record import key_of
 
+_P = ParamSpec("_P")
 MODES = ("forward", "reverse", "mixed", "auto")
 CONVENTIONS = ("hermitian", "jax")
 
 
 def jacobian(
-    function: Callable[..., Any],
+    function: Callable[_P, Any],
     argnums: Argnums = 0,
     *,
     argnames: Argnames = None,
@@ -46,7 +47,7 @@ def jacobian(
     convention: str = "hermitian",
     backend: Any = None,
     context: ADContext | None = None,
-) -> Callable[..., Any]:
+) -> Callable[_P, Any]:
     """Return a function that computes the Jacobian.
 
     Parameters
@@ -172,7 +173,7 @@ def _in_mode(
     return _jacobian(name, function, chosen, {"argnums": argnums, **options})
 
 
-def jacfwd(function: Callable[..., Any], argnums: Argnums = 0, **options: Any) -> Any:
+def jacfwd(function: Callable[_P, Any], argnums: Argnums = 0, **options: Any) -> Callable[_P, Any]:
     """Return a function that computes the Jacobian in forward mode.
 
     It is ``jacobian`` with mode="forward", and takes its other options. Choose it if the output
@@ -185,7 +186,7 @@ def jacfwd(function: Callable[..., Any], argnums: Argnums = 0, **options: Any) -
     return _in_mode("forward", "jacfwd", function, argnums, options)
 
 
-def jacrev(function: Callable[..., Any], argnums: Argnums = 0, **options: Any) -> Any:
+def jacrev(function: Callable[_P, Any], argnums: Argnums = 0, **options: Any) -> Callable[_P, Any]:
     """Return a function that computes the Jacobian in reverse mode.
 
     It is ``jacobian`` with mode="reverse", and takes its other options. Choose it if the output

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal, TypeVar, overload
 
 from tenferro.arrays import Array, is_traced
 from tenferro.computegraph import ValueKey, is_literal
@@ -30,7 +30,30 @@ from tenferro.transforms.recording.run_or_record import (
     run_or_record,
 )
 
+_R = TypeVar("_R")
+_Aux = TypeVar("_Aux")
 
+
+@overload
+def jvp(
+    function: Callable[..., _R],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    has_aux: Literal[False] = False,
+    backend: Any = None,
+    context: ADContext | None = None,
+) -> tuple[_R, _R]: ...
+@overload
+def jvp(
+    function: Callable[..., tuple[_R, _Aux]],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    has_aux: Literal[True],
+    backend: Any = None,
+    context: ADContext | None = None,
+) -> tuple[_R, _R, _Aux]: ...
 def jvp(
     function: Callable[..., Any],
     primals: Sequence[Any],

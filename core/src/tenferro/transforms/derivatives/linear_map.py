@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, TypeVar, overload
 
 from tenferro.arrays import Array, evaluate_keys, is_traced
 from tenferro.arrays.errors import at_user_line
@@ -32,6 +32,9 @@ from tenferro.transforms.recording.loans import Loans
 from tenferro.transforms.recording.record import Recording, record
 from tenferro.transforms.recording.rolling import with_loops
 from tenferro.transforms.recording.run_or_record import as_user, key_of, pending
+
+_R = TypeVar("_R")
+_Aux = TypeVar("_Aux")
 
 
 class Linearized:
@@ -267,6 +270,20 @@ class LinearMap:
         return regroup(found.transpose(values, plain), recording.specs)
 
 
+@overload
+def linearize(
+    function: Callable[..., _R],
+    *primals: Any,
+    has_aux: Literal[False] = False,
+    context: ADContext | None = None,
+) -> tuple[_R, LinearMap]: ...
+@overload
+def linearize(
+    function: Callable[..., tuple[_R, _Aux]],
+    *primals: Any,
+    has_aux: Literal[True],
+    context: ADContext | None = None,
+) -> tuple[_R, LinearMap, _Aux]: ...
 def linearize(
     function: Callable[..., Any],
     *primals: Any,
@@ -312,6 +329,20 @@ def linearize(
         return linearized.value(), LinearMap(linearized)
 
 
+@overload
+def vjp(
+    function: Callable[..., _R],
+    *primals: Any,
+    has_aux: Literal[False] = False,
+    context: ADContext | None = None,
+) -> tuple[_R, Callable[..., Any]]: ...
+@overload
+def vjp(
+    function: Callable[..., tuple[_R, _Aux]],
+    *primals: Any,
+    has_aux: Literal[True],
+    context: ADContext | None = None,
+) -> tuple[_R, Callable[..., Any], _Aux]: ...
 def vjp(
     function: Callable[..., Any],
     *primals: Any,
