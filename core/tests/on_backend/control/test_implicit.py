@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tenferro as tn
+from tenferro.transforms.recording import run_or_record
 
 W, V = 0.7, np.array([0.4, -0.3, 0.2])
 BASE = np.array([[4.0, 1.0, 0.0], [-1.0, 5.0, 0.5], [0.3, 0.0, 3.0]])
@@ -250,6 +251,78 @@ def test_a_solver_may_look_at_values():
     np.testing.assert_allclose(tn.grad(solution)(V), np.linalg.solve(BASE.T, np.ones(3)))
 
 
+def one_step(f, x):
+    """Newton's iteration, stopped by values: what it looks at is known outside `jit`"""
+    while abs(float(f(x))) > 1e-13:
+        x = x - f(x) / tn.grad(f)(x)
+    return x
+
+
+def by_values(g, y):
+    slope = g(1.0)
+    return y / slope if slope > 0 else y * 1e9
+
+
+def test_the_solver_of_the_linear_system_may_look_at_values():
+    """d√w/dw and its derivative; the slope of x² - w at the root is known"""
+    solution = lambda w: tn.custom_root(lambda x: x * x - w, 1.0, one_step, by_values)  # noqa: E731
+    np.testing.assert_allclose(solution(2.0), np.sqrt(2.0))
+    np.testing.assert_allclose(tn.grad(solution)(2.0), 0.5 / np.sqrt(2.0))
+    np.testing.assert_allclose(tn.grad(tn.grad(solution))(2.0), -0.25 * 2.0**-1.5)
+
+
+def test_what_the_solver_of_the_linear_system_closes_over_is_followed():
+    """x² = w: dx = dw / (2 s), if the solver is told the slope 2 s, and its derivative in s"""
+
+    def solution(w, s):
+        f = lambda x: x * x - w  # noqa: E731
+        return tn.custom_root(f, 1.0, lambda f, x: np.sqrt(2.0), lambda g, y: y / (2.0 * s))
+
+    mixed = tn.grad(tn.grad(solution, 0), 1)
+    for transform in (lambda f: f, tn.jit):
+        np.testing.assert_allclose(transform(mixed)(2.0, 3.0), -0.5 / 9.0)
+
+
+def cubic(w):
+    """The root of x³ + w x = 1, at each w"""
+    newton = lambda f, x: tn.fori_loop(0, 30, lambda _, x: x - f(x) / tn.grad(f)(x), x)  # noqa: E731
+    return tn.custom_root(lambda x: x**3 + w * x - 1.0, 1.0, newton, lambda g, y: y / g(1.0))
+
+
+KEPT = {
+    "grad": (tn.grad(cubic), 0.7),
+    "grad of grad": (tn.grad(tn.grad(cubic)), 0.7),
+    "grad of vmap": (tn.grad(lambda w: np.sum(tn.vmap(cubic)(w))), V + 1.0),
+    "vmap of grad": (tn.vmap(tn.grad(cubic)), V + 1.0),
+    "grad of checkpoint": (tn.grad(tn.checkpoint(cubic)), 0.7),
+}
+
+
+@pytest.mark.parametrize("transform", KEPT)
+def test_the_derivative_of_a_root_is_recorded_and_kept(transform):
+    """A later call, with other functions of the same graphs, finds the program of the first"""
+    f, w = KEPT[transform]
+    f(w)
+    before = run_or_record.TRANSFORMS.stats
+    f(w + 0.5)
+    after = run_or_record.TRANSFORMS.stats
+    assert after.hits > before.hits
+    assert after.misses == before.misses
+
+
+def test_a_root_of_complex_numbers():
+    """z² = w is holomorphic: d Re √w = Re(dw / (2 √w)), with Hermitian gradients"""
+    halved = lambda f, z: tn.fori_loop(0, 30, lambda _, z: z - f(z) / (2.0 * z), z)  # noqa: E731
+
+    def solution(w):
+        f = lambda z: z * z - w  # noqa: E731
+        return np.real(tn.custom_root(f, 1.0 + 1.0j, halved, lambda g, y: y / g(1.0 + 0.0j)))
+
+    w = 0.3 + 1.2j
+    np.testing.assert_allclose(solution(w), np.sqrt(w).real)
+    np.testing.assert_allclose(tn.grad(solution)(w), np.conj(0.5 / np.sqrt(w)))
+
+
 def test_what_a_solver_closes_over_is_a_constant():
     """d/ds of x with A x = b, solved from s on, is 0; so is that by the first guess of a root"""
 
@@ -314,6 +387,10 @@ def test_faults_are_named():
     bent = lambda b: np.sum(tn.custom_linear_solve(lambda x: x * x, b, solve, lambda m, b: m(b)))  # noqa: E731
     with pytest.raises(tn.NotLinearError):
         tn.grad(bent)(V)
+    square = lambda g, y: y * y / g(np.ones(3))  # noqa: E731
+    curved = lambda v: np.sum(tn.custom_root(lambda x: x - v, V, lambda f, x: x - f(x), square))  # noqa: E731
+    with pytest.raises(tn.NotLinearError, match="custom_root: tangent_solve is not linear in y"):
+        tn.grad(curved)(V)
     for call in (
         lambda: tn.custom_root(3.0, V, solve, solve),
         lambda: tn.custom_linear_solve(lambda x: x, V, None),

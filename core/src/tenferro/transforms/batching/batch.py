@@ -120,7 +120,7 @@ class _Equations:
         found = self._found
         batched = tuple([key in found for key in inputs])
         handles = [found[k] if k in found else Handle(k, flow_of(k)) for k in inputs]
-        if operation.transparent and getattr(operation, "batch", None) is None:
+        if operation.transparent and not _has_batch(operation):
             return handles
         if not isinstance(role, Linearized):
             return apply_rule(operation, self._size, batched, handles)
@@ -129,6 +129,12 @@ class _Equations:
         handles = [Handle(x.key, (*x.flow, sweep)) if on else x for x, on in active]
         results = apply_rule(operation, self._size, batched, handles)
         return [Handle(y.key, tuple([p for p in y.flow if p is not sweep])) for y in results]
+
+
+def _has_batch(operation: Any) -> bool:
+    """Return True for an operation with a batching rule; a pin, say, has none."""
+    rules = [getattr(operation, name, None) for name in ("batch", "batch_bodies")]
+    return any([rule is not None for rule in rules])
 
 
 def apply_rule(

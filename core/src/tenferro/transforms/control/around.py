@@ -12,10 +12,11 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
-from tenferro.arrays import Array, is_traced
+from tenferro.arrays import Array, evaluate_keys, is_traced
 from tenferro.arrays.evaluation.evaluate import evaluate_graph
 from tenferro.arrays.functions.elementwise import stop_gradient
-from tenferro.computegraph import UNKNOWN, Fragment, ProgramCache, ValueKey, new_leaf
+from tenferro.arrays.handle.array import evaluable
+from tenferro.computegraph import Fragment, ProgramCache, ValueKey, new_leaf
 from tenferro.primitives import Aval, constant
 from tenferro.tidu import in_rule, is_pin
 from tenferro.transforms.control.body import (
@@ -123,6 +124,7 @@ def program_around(
     keys = [x.key for x in given]
     body = program.body
     if all(map(_is_value, given)) and not in_rule():
+        evaluate_keys(keys)
         results = evaluate_graph(body.flat, keys)
         return [known_array(y, aval) for y, aval in zip(results, body.output_avals, strict=True)]
     found = found_again((name, body), keys, lambda: body.apply(keys))
@@ -158,11 +160,11 @@ def _closed(recorded: Recorded, outputs: Sequence[ValueKey]) -> _Program:
 
 
 def _is_value(x: Array) -> bool:
-    """Return True if a value is known and no transform follows it or looks for it again."""
+    """Return True if a value can be computed and no transform follows it or looks for it again."""
     key = x.key
     if key.memo is not None or x.flow or is_traced(key):
         return False
-    return key.operand is not UNKNOWN
+    return evaluable(key)
 
 
 def _split(functions: Sequence[RecordedFunction], values: Sequence[Array]) -> list[Any]:

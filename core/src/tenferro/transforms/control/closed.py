@@ -15,8 +15,10 @@ from tenferro.arrays.errors import ConcretizationError, LeakedArrayError
 from tenferro.arrays.handle.array import evaluable
 from tenferro.computegraph import Fragment, ValueKey
 from tenferro.primitives import Handle, TensorPrimitive
+from tenferro.primitives._primitive import bind_all
 from tenferro.tidu import NotLinearError, Trace, flow_of, linear_map, pinned_leaf
 from tenferro.transforms.control.body import Leaf, closed, fits, held, record_body
+from tenferro.transforms.control.implicit_root import ImplicitRoot
 from tenferro.transforms.custom_rules.checks import is_constant_zero
 from tenferro.transforms.errors import BodyError, refused_body
 from tenferro.transforms.recording import tree as _tree
@@ -84,17 +86,30 @@ class ClosedFunction:
 
         A solver that looks at values that are known, or that prints, cannot.
         """
-        consts = [Leaf(f"const {i}", x.aval) for i, x in enumerate(self.consts)]
-
-        def call(values: Sequence[Array]) -> Any:
-            return solve(values[: len(consts)], _tree.unflatten(self._spec, values[len(consts) :]))
-
         try:
-            recorded = record_body(self.name, call, [*consts, *self._like])
-            outputs = self.fitting("the solver", recorded.spec, recorded.outputs)
+            return self.recorded_solver(solve, 1)
         except (ConcretizationError, BodyError, NotLinearError) as error:
             return UnrecordedSolver(self.name, str(error))
+
+    def recorded_solver(self, solve: Callable[..., Any], count: int) -> ClosedSolver:
+        """Return ``solve(consts, …)`` recorded, of ``count`` more arguments like that of f."""
+        consts = [Leaf(f"const {i}", x.aval) for i, x in enumerate(self.consts)]
+        first, size = len(consts), len(self._like)
+
+        def call(values: Sequence[Array]) -> Any:
+            parts = [values[first + k * size : first + (k + 1) * size] for k in range(count)]
+            return solve(values[:first], *[_tree.unflatten(self._spec, part) for part in parts])
+
+        recorded = record_body(self.name, call, [*consts, *self._like * count])
+        outputs = self.fitting("the solver", recorded.spec, recorded.outputs)
         return ClosedSolver(self._spec, *closed(recorded, [y.key for y in outputs]))
+
+    def implicit(self, x: Any, solver: ClosedSolver) -> Any:
+        """Return a solution with the derivative that a solver of (x, b) gives."""
+        operation = ImplicitRoot(self._body, solver.body, tuple(self._varying), len(self._like))
+        arrays = [as_array(leaf) for leaf in _tree.flatten(x)[0]]
+        found = bind_all(operation, *arrays, *self._consts, *solver.reads)
+        return _tree.unflatten(self._spec, found)
 
     def solution(self, result: Any) -> Any:
         """Return what a solver of the user gave, as Arrays with the avals of the argument.
@@ -127,13 +142,13 @@ class ClosedSolver:
 
     def __init__(self, spec: Any, body: Fragment, reads: list[Array]) -> None:
         self._spec = spec
-        self._body = body
+        self.body = body
         self.reads = reads
 
     def call(self, reads: Sequence[Array], consts: Sequence[Array], b: Any) -> Any:
         """Return the solution."""
         given = [*reads, *consts, *[as_array(leaf) for leaf in _tree.flatten(b)[0]]]
-        found = self._body.apply([x.key for x in given])
+        found = self.body.apply([x.key for x in given])
         return _tree.unflatten(self._spec, [Array(key, flow_of(key)) for key in found])
 
 

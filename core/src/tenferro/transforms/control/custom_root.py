@@ -19,6 +19,7 @@ from tenferro.transforms.control.closed import (
     varying,
 )
 from tenferro.transforms.custom_rules.jvp import custom_jvp
+from tenferro.transforms.custom_rules.stopped import has_known_value
 from tenferro.transforms.derivatives.jvp import jvp
 from tenferro.transforms.derivatives.linear_map import linearize
 from tenferro.transforms.derivatives.stop_gradient import stop_gradient
@@ -85,21 +86,57 @@ def custom_root(
     if not arrays:
         return x0
     closed = ClosedFunction("custom_root", f, leaves_like(arrays, paths), spec)
-    root = _root(closed, solve, tangent_solve, bool(has_aux))
-    found, found_spec = _tree.flatten(root(closed.consts, _tree.unflatten(spec, arrays)))
-    results = finished(found, arrays, plain, closed.consts, "custom_root")
+    guess = _tree.unflatten(spec, arrays)
+    found = _solved(closed, guess, solve, tangent_solve, bool(has_aux))
+    values, found_spec = _tree.flatten(found)
+    results = finished(values, arrays, plain, closed.consts, "custom_root")
     x, aux = _tree.unflatten(found_spec, results)
     return (x, aux) if has_aux else x
 
 
+def _solved(
+    closed: ClosedFunction, guess: Any, solve: Any, tangent_solve: Any, has_aux: bool
+) -> Any:
+    """Return the solution and aux, as values that carry the derivative."""
+    consts = closed.consts
+    if all(map(has_known_value, consts)):
+        return _run(closed, consts, guess, solve, has_aux)
+
+    def change(consts: Sequence[Array], x: Any, b: Any) -> Any:
+        derivative = linearize(lambda x: closed.call(consts, x), x)[1]
+        return _negative(closed.solution(tangent_solve(derivative, b)))
+
+    try:
+        solver = closed.recorded_solver(change, 2)
+    except Exception:  # an error of tangent_solve itself is raised again by the derivative
+        return _root(closed, solve, tangent_solve, has_aux)(consts, guess)
+    x, aux = _run(closed, stop_gradient(consts), stop_gradient(guess), solve, has_aux)
+    return closed.implicit(x, solver), aux
+
+
+def _run(
+    closed: ClosedFunction, consts: Sequence[Array], guess: Any, solve: Any, has_aux: bool
+) -> Any:
+    """Return what the solver of the user gives, as constants."""
+    found = solve(lambda x: closed.call(consts, x), guess)
+    x, aux = split_aux(found, has_aux)
+    return stop_gradient((closed.solution(x), aux))
+
+
+def _negative(tree: Any) -> Any:
+    return _tree.map_leaves(lambda y: -y, tree)
+
+
 def _root(closed: ClosedFunction, solve: Any, tangent_solve: Any, has_aux: bool) -> custom_jvp:
-    """Return the solution and aux as functions of what f reads and of the first guess."""
+    """Return the solution and aux as functions of what f reads and of the first guess.
+
+    Its rule is code: this is for a ``tangent_solve`` that cannot be recorded beforehand, as one
+    that looks at values.
+    """
 
     @custom_jvp
     def root(consts: Sequence[Array], guess: Any) -> Any:
-        found = solve(lambda x: closed.call(consts, x), guess)
-        x, aux = split_aux(found, has_aux)
-        return stop_gradient((closed.solution(x), aux))
+        return _run(closed, consts, guess, solve, has_aux)
 
     @root.defjvp
     def rule(primals: Any, tangents: Any) -> Any:
@@ -116,6 +153,6 @@ def _root(closed: ClosedFunction, solve: Any, tangent_solve: Any, has_aux: bool)
         )[1]
         derivative = linearize(lambda y: closed.call(consts, y), x)[1]
         found = closed.solution(tangent_solve(derivative, change))
-        return (x, aux), (_tree.map_leaves(lambda y: -y, found), no_change)
+        return (x, aux), (_negative(found), no_change)
 
     return root

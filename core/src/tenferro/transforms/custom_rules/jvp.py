@@ -17,14 +17,7 @@ from tenferro.arrays.handle.weak import is_weak
 from tenferro.computegraph import ValueKey
 from tenferro.primitives import Handle, TensorPrimitive
 from tenferro.primitives._primitive import bind_all
-from tenferro.tidu import (
-    MissingRuleError,
-    NotLinearError,
-    RuleBuilder,
-    Trace,
-    Value,
-    linear_map,
-)
+from tenferro.tidu import MissingRuleError, NotLinearError, RuleBuilder, Trace, Value
 from tenferro.transforms.custom_rules.arguments import Arguments
 from tenferro.transforms.custom_rules.batch import BatchedJvp, values_in_front
 from tenferro.transforms.custom_rules.call import CustomFunction
@@ -33,9 +26,8 @@ from tenferro.transforms.custom_rules.checks import (
     check_value,
     defined,
     fit,
-    is_constant_zero,
-    is_known_zero,
 )
+from tenferro.transforms.custom_rules.linear_part import sent
 from tenferro.transforms.custom_rules.operation import Custom, Tangents, plain_arrays
 from tenferro.transforms.custom_rules.recorded import RecordedRule, Stage
 from tenferro.transforms.custom_rules.stopped import Inside, pinned
@@ -325,36 +317,10 @@ class CustomJvp(Custom):
         finally:
             trace.open = False
         nothing = [None] * len(numbers)
-        return self._send(rule, found, [*pins, *numbers], [*tangents, *nothing])
-
-    def _send(
-        self, rule: RuleBuilder, found: Sequence[Array | None], pins: Sequence[Array | None],
-        tangents: Tangents,
-    ) -> Tangents:  # fmt: skip
-        places = [x.key for x in pins if x is not None]
-        flowing = [t for t, x in zip(tangents, pins, strict=True) if x is not None]
-        chosen = [i for i, y in enumerate(found) if y is not None]
-        keys = [y.key for y in found if y is not None]
-        try:
-            linear = linear_map(
-                keys,
-                places,
-                space=rule.space,
-                operation=self,
-                context=rule.context,
-                is_zero=is_constant_zero,
-            )
-        except NotLinearError as error:
-            why = str(error).partition("\n")[0]
-            raise self.rule.not_linear(why, error.fields["active"]) from error
-        for i, is_reached in zip(chosen, linear.reached, strict=True):
-            value = found[i]
-            if not is_reached and value is not None and not is_known_zero(value):
-                raise self.rule.not_linear("a tangent that does not depend on tangents", ())
-        results: list[Value | None] = [None] * self.count
-        for i, tangent in zip(chosen, linear.apply(flowing), strict=True):
-            results[i] = tangent
-        return results
+        pairs = zip([*pins, *numbers], [*tangents, *nothing], strict=True)
+        moving = [(x, t) for x, t in pairs if x is not None]
+        given = [x for x, _ in moving], [t for _, t in moving]
+        return sent(self, rule, found, *given, call.not_linear)
 
     def batch(self, size: int, batched: Sequence[bool], *inputs: Handle) -> Sequence[Handle]:
         """Return the same values, under the rule for all examples."""

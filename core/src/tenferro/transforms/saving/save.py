@@ -145,6 +145,8 @@ def _rule_text(operation: Any) -> str:
 
 def _module_of_rule(operation: Any) -> str:
     """Return the module of the function whose rule an operation carries; "" if it carries none."""
+    if hasattr(operation, "rule_module"):
+        return str(operation.rule_module)
     rule: Any = getattr(operation, "rule", None)
     while hasattr(rule, "call"):  # a batched one holds a recorded one, which holds a call
         rule = rule.call
