@@ -1163,7 +1163,7 @@ TRANSFORMS = Area(
         ),
         _transform(
             "custom_jvp: a tangent that does not depend on tangents",
-            "tenferro.transforms.custom_rules.jvp",
+            "tenferro.transforms.custom_rules.linear_part",
             "if not is_reached and value is not None and not is_known_zero(value):",
             "if False:",
             "test_custom_refusals.py",
