@@ -8,7 +8,8 @@
 
 One workload per file, `w01_gmm.py` and so on; each states its function, writes it once by hand
 (value and gradient) and once as a user of each peer would; W19 writes some of them in many ways,
-from `formulations/`, and W20 runs whole programs, from `programs/`, that nobody wrote by hand.
+from `formulations/`; W20 and W21 run whole programs, from `programs/` and `untuned/`, that nobody
+wrote by hand.
 `harness/` runs them and knows none.
 Read next: `w03_elementwise.py`, then `harness/workload.py`.
 """

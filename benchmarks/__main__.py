@@ -19,7 +19,7 @@ from .harness.workload import PEERS, Options, Workload, load, names
 def arguments(given: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="benchmarks", description="Measure workloads.")
-    parser.add_argument("workloads", nargs="*", metavar="W", help="W1 to W20, or all")
+    parser.add_argument("workloads", nargs="*", metavar="W", help="W1 to W21, or all")
     parser.add_argument(
         "--peers", default="jax,torch,autograd", help=f"some of {', '.join(PEERS)}; all; or none"
     )

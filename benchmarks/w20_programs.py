@@ -11,16 +11,13 @@ Read next: `programs/small.py`.
 
 from __future__ import annotations
 
-import math
-import statistics
 import tempfile
 from collections.abc import Iterator
-from typing import Any
 
 from benchmarks.harness import launch
-from benchmarks.harness.workload import Call, Case, Figure, Goal, Options, Workload, installed
+from benchmarks.harness.workload import Case, Figure, Goal, Options, Workload, installed
 
-from .formulations.library import LIBRARIES, Formulations, caller
+from .formulations.library import Formulations
 from .programs.bundle_adjustment import BA
 from .programs.fluid import FLUID
 from .programs.gaussian_processes import BAYES_OPT, DEEP_GP, GP
@@ -29,6 +26,7 @@ from .programs.hidden_markov import HMM
 from .programs.kmeans import KMEANS
 from .programs.mixture import MIXTURE
 from .programs.networks import CONVNET, ODE_NET
+from .programs.ratios import ALL, JITTED, TO_AUTOGRAD, TO_JAX, UNJITTED, enter, inputs_of
 from .programs.recurrent import ADBENCH_LSTM, LSTM, RNN
 from .programs.small import DET, HELLO, LLSQ, LSE, ODE
 from .programs.variational import BBSVI
@@ -58,20 +56,9 @@ EXAMPLES = {
     "lstm": LSTM,
 }
 PROGRAMS: dict[str, Formulations] = GRADBENCH | EXAMPLES
-ALL = "all programs, geometric mean"
-TO_AUTOGRAD, TO_JAX = "÷ autograd", "÷ jax"
 FIRST, MEMORY = "first call ÷ autograd", "memory ÷ autograd"
 KEPT = "first call of a kept program ÷ autograd"
-UNJITTED, JITTED = "tenferro un-jitted", "tenferro"
-OVER = {TO_AUTOGRAD: ("autograd", UNJITTED, JITTED), TO_JAX: ("jax", JITTED)}
-ORDER = ("autograd", UNJITTED, JITTED, "tenferro xla", "jax")  # the first one is compared with
 REPEATS = 3  # processes of which the quickest first call counts
-
-
-def inputs(given: tuple[str, Any]) -> tuple[Any, ...]:
-    """The program, and what it takes."""
-    name, size = given
-    return name, *PROGRAMS[name].inputs(size)
 
 
 W = Workload(
@@ -79,7 +66,7 @@ W = Workload(
     "programs of users: autograd's examples and GradBench's evaluations",
     cases=[case for program in PROGRAMS.values() for case in program.cases],
     quick=[case for program in PROGRAMS.values() for case in program.quick],
-    inputs=inputs,
+    inputs=inputs_of(PROGRAMS),
     goals=[
         Goal(1.0, contestant=UNJITTED, figure=TO_AUTOGRAD),
         Goal(0.5, contestant=UNJITTED, figure=TO_AUTOGRAD, case=ALL),
@@ -92,51 +79,7 @@ W = Workload(
 )
 
 
-def entrant(library: str) -> Any:
-    """Return what makes the call of a program, whose name is the first input, in a library."""
-
-    def make(name: str, *given: Any) -> Call:
-        return caller(library, PROGRAMS[name].ways[0])(*given)
-
-    return make
-
-
-for _library in ORDER:
-    _cases = tuple(
-        case.name
-        for program in PROGRAMS.values()
-        if _library not in program.ways[0].without
-        for case in (*program.cases, *program.quick)
-    )
-    W.contestant(_library, needs=LIBRARIES[_library], cases=_cases)(entrant(_library))
-
-
-# ---- times over those of autograd and JAX --------------------------------------------------------
-
-
-def summary(rows: list[dict[str, Any]]) -> Iterator[Figure]:
-    """Our times over theirs, program by program; and geometric means where all have run."""
-    times = {(r["case"], r["contestant"]): r["cpu"]["median"] for r in rows if "cpu" in r}
-    whole = {case.name for case in W.cases} <= {row["case"] for row in rows}
-    for figure, (theirs, *contestants) in OVER.items():
-        for ours in contestants:
-            ratios = {
-                case: time / times[case, theirs]
-                for (case, contestant), time in times.items()
-                if contestant == ours and (case, theirs) in times
-            }
-            for case, ratio in ratios.items():
-                yield Figure(case, ours, figure, ratio)
-            if ratios and whole:
-                yield Figure(ALL, ours, figure, geometric_mean(list(ratios.values())))
-
-
-def geometric_mean(values: list[float]) -> float:
-    """The number whose logarithm is the mean of the logarithms."""
-    return math.exp(statistics.fmean(map(math.log, values)))
-
-
-W.summary = summary
+enter(W, PROGRAMS)
 
 
 # ---- first calls and memory, in fresh processes --------------------------------------------------

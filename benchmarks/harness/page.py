@@ -56,6 +56,14 @@ PROGRAMS = {  # figures of whole programs: the contestant, the figure, and the w
     ("tenferro", "÷ jax"): "under `jit` on the NumPy backend {} times that of `jax.jit`",
 }
 ALL_PROGRAMS = "all programs, geometric mean"
+MEANS = {  # the workloads that have these figures: what the mean is taken over, and what is added
+    "W20": (
+        "Geometric means over twenty whole programs, those of autograd's examples and of\n"
+        "GradBench",
+        ",\nwhich compiles some of them for half a minute",
+    ),
+    "W21": ("Geometric means over eighteen small programs of scientists, never tuned", ""),
+}
 
 METHODS = """\
 Every workload is written by hand in NumPy, value and gradient, and once for each peer as its users
@@ -68,7 +76,7 @@ wall time with two threads, CPU time with huge pages (`GLIBC_TUNABLES=glibc.mall
 the slope of log time over log size. `numpy` is the version by hand. Large new arrays cost their
 pages, unless the process has free ones. On W7 and W16 peers change how many are free, so that they
 ran in processes of their own, each beside the version by hand; goals are compared with the first.
-W20 runs whole programs that have no version by hand; its ratios are to autograd and to JAX.
+W20 and W21 run whole programs without a version by hand; their ratios are to autograd and to JAX.
 
 The ways of W19 differ where a user wrote other arithmetic, which no pass may change. Five ways of
 `gmm` subtract the means from the points first. Each component then has a small product of its own:
@@ -145,20 +153,20 @@ def page(results: Data, gpu: Data | None = None) -> str:
 
 
 def of_programs(runs: list[Data]) -> str:
-    """The figures of whole programs, as a sentence; nothing if they were not measured."""
+    """A sentence for each workload of whole programs that was measured."""
+    return "".join(mean_of(run) for run in runs if run["workload"] in MEANS)
+
+
+def mean_of(run: Data) -> str:
+    """The sentence of one workload; nothing if some of its programs were not measured."""
     found = {
         (row["contestant"], row["figure"]): number(row["value"])
-        for run in runs
         for row in run["figures"]
         if row["case"] == ALL_PROGRAMS
     }
     said = [words.format(found[key]) for key, words in PROGRAMS.items() if key in found]
-    if not said:
-        return ""
-    return (
-        "\nGeometric means over twenty whole programs, those of autograd's examples and of\n"
-        f"GradBench (W20): {'; '.join(said)},\nwhich compiles some of them for half a minute.\n"
-    )
+    programs, addition = MEANS[run["workload"]]
+    return f"\n{programs} ({run['workload']}): {'; '.join(said)}{addition}.\n" if said else ""
 
 
 def bars(runs: list[Data]) -> str:

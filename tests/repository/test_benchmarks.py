@@ -354,16 +354,17 @@ def test_without_a_version_by_hand_the_first_result_counts(workload):
 def test_programs_have_ratios_and_a_mean_only_of_all():
     """√(1/4 · 4/1) = 1; without one of the programs no mean."""
     from benchmarks import w20_programs as w20
+    from benchmarks.programs import ratios
 
     def row(case, contestant, time):
         return {"case": case, "contestant": contestant, "cpu": {"median": time}}
 
     rows = [row(case.name, "tenferro", 3.0) for case in w20.W.cases]
     rows += [row("gp", "autograd", 12.0), row("lse", "autograd", 0.75)]
-    found = {f.case: f.value for f in w20.summary(rows) if f.figure == w20.TO_AUTOGRAD}
-    assert found == {"gp": 0.25, "lse": 4.0, w20.ALL: pytest.approx(1.0)}
-    found = [figure.case for figure in w20.summary(rows[1:])]
-    assert w20.ALL not in found
+    found = {f.case: f.value for f in w20.W.summary(rows) if f.figure == ratios.TO_AUTOGRAD}
+    assert found == {"gp": 0.25, "lse": 4.0, ratios.ALL: pytest.approx(1.0)}
+    found = [figure.case for figure in w20.W.summary(rows[1:])]
+    assert ratios.ALL not in found
 
 
 def test_the_mean_of_all_has_a_goal_of_its_own(workload):
@@ -405,15 +406,20 @@ PROGRAMS = [
     "hello", "lse", "llsq", "ode", "det", "kmeans", "gmm", "ba", "gradbench lstm", "ht",
     "gp", "deep gp", "bayes opt", "bbsvi", "hmm", "fluid", "convnet", "ode net", "rnn", "lstm",
 ]  # fmt: skip
+UNTUNED = [
+    "hsmm", "chain", "kalman", "garch", "em", "newton", "ridge", "copula", "ista", "tomography",
+    "spline", "graph", "ising", "mps energy", "n-body", "burgers", "lotka", "control",
+]  # fmt: skip
 
 
 def test_all_programs_are_compared_with_differences():
     from benchmarks.w20_programs import PROGRAMS as found
+    from benchmarks.w21_untuned import PROGRAMS as untuned
 
-    assert list(found) == PROGRAMS
+    assert (list(found), list(untuned)) == (PROGRAMS, UNTUNED)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", PROGRAMS + UNTUNED)
 def test_a_program_has_the_derivatives_that_differences_have(name):
     """tenferro's value and gradient are NumPy's value and its central differences."""
     scipy = pytest.importorskip("scipy")
@@ -422,6 +428,7 @@ def test_a_program_has_the_derivatives_that_differences_have(name):
     from benchmarks.formulations.library import Library, caller
     from benchmarks.harness.compare import agree
     from benchmarks.w20_programs import PROGRAMS as programs
+    from benchmarks.w21_untuned import PROGRAMS as untuned
 
     h = 1e-6 if name in ("fluid", "convnet") else 1e-3  # which have kinks
 
@@ -441,7 +448,7 @@ def test_a_program_has_the_derivatives_that_differences_have(name):
     lib = Library(
         np, scipy.special, scipy.linalg, np, None, value_and_grad, grad, jacobian=jacobian
     )
-    program = programs[name]
+    program = (programs | untuned)[name]
     (case,), (way,) = program.quick, program.ways
     given = program.inputs(case.given[1])
     agree(caller("tenferro un-jitted", way)(*given)(), way.function(lib)(*given), 1e-6)
@@ -460,7 +467,7 @@ def test_a_case_may_have_a_tolerance_of_its_own(workload):
 def test_all_workloads_are_found():
     from benchmarks.harness.workload import names
 
-    numbers = range(1, 21)
+    numbers = range(1, 22)
     assert [name for name in names() if name[0] == "W"] == [f"W{i}" for i in numbers]
 
 
@@ -484,6 +491,7 @@ def test_workloads_run_and_agree_without_peers(root, tmp_path):
         "W17",
         "W19",
         "W20",
+        "W21",
     ]
     file = tmp_path / "results.json"
     command = [
