@@ -99,7 +99,7 @@ KALMAN = program("kalman", track, 12, 3, (0, 1))
 
 @KALMAN.way("filter and smoother")
 def smoothed(lib: Library, a: Any, logs: Any, seen: Any) -> Any:
-    """−log p(seen) by Kalman's filter, and the curvature of Rauch, Tung and Striebel's estimate."""
+    """−log p(seen) by Kalman's filter, and the curvature of the path by the RTS smoother."""
     np = lib.np
     h, q, r = numpy.array([[1.0, 0.0]]), np.exp(logs[0]) * numpy.eye(2), np.exp(logs[1])
     m, p, loss = numpy.zeros(2), numpy.eye(2), 0.0
