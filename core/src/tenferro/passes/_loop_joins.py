@@ -47,56 +47,26 @@ class MutableEquation:
 def join_scans(first: MutableEquation, second: MutableEquation) -> bool:
     """Let the first loop do the work of the second, if one has all carries of the other."""
     one, two = first.operation, second.operation
-    places = _JointInputs()
-    whole, rows = places.inputs(first)
-    also, more_rows = places.inputs(second)
-    starts = [*first.inputs[one.consts : one.rows], *second.inputs[two.consts : two.rows]]
-    avals = [
-        *one.body.input_avals[one.consts : one.rows],
-        *two.body.input_avals[two.consts : two.rows],
-    ]
-    own = one.carried
+    joint = _JointInputs()
+    whole, rows = joint.inputs(first)
+    also, more_rows = joint.inputs(second)
 
-    def outputs(carry: Sequence[ValueKey]) -> tuple[list[ValueKey], list[ValueKey]]:
+    def step(carry: Sequence[ValueKey]) -> tuple[list[ValueKey], list[ValueKey]]:
         return (
-            one.body.apply([*whole, *carry[:own], *rows]),
-            two.body.apply([*also, *carry[own:], *more_rows]),
+            one.body.apply([*whole, *carry[: one.carried], *rows]),
+            two.body.apply([*also, *carry[one.carried :], *more_rows]),
         )
 
-    classes = _classes(starts, avals, outputs, own)
-    mine, others = set(classes[:own]), set(classes[own:])
-    if not (mine <= others or others <= mine) or bool(mine) is not bool(others):
+    carries = _Carries(first, second)
+    carries.share_equal(step)
+    if not carries.are_nested:
         return False
-    if not mine and {*rows}.isdisjoint(more_rows):
+    if not carries.numbers[: one.carried] and {*rows}.isdisjoint(more_rows):
         return False
     if not _one_store(one, two):
         return False
-    count = len({*classes})
-    leaves = [new_leaf(f"carry{i}", avals[classes.index(i)]) for i in range(count)]
-    a, b = outputs([leaves[i] for i in classes])
-    updates = [*a[:own], *b[: two.carried]]
-    results = [updates[classes.index(i)] for i in range(count)]
-    results += a[own:] + b[two.carried :]
-    consts, row_leaves = places.of("const"), places.of("row")
-    body = Fragment.of([*consts, *leaves, *row_leaves], results)
-    wanted = [_place(i, classes[:own], count, own) for i in one.outputs]
-    behind = count + len(a) - own
-    wanted += [_place(i, classes[own:], behind, two.carried) for i in two.outputs]
-    stored = [_place(i, (), count, own) for i in one.offloaded]
-    stored += [_place(i, (), behind, two.carried) for i in two.offloaded]
-    moving = {*one.derivatives, *[own + i for i in two.derivatives]}
-    plain = {c for i, c in enumerate(classes) if i not in moving}
-    first.operation = one.replaced(
-        body=body, consts=len(consts), carried=count, outputs=tuple(wanted), is_linear=(),
-        offload=two.offload if one.offload is None else one.offload, offloaded=tuple(stored),
-        derivatives=tuple([c for c in range(count) if c not in plain]),
-    )  # fmt: skip
-    first.inputs = (
-        *places.slots("const"),
-        *[starts[classes.index(i)] for i in range(count)],
-        *places.slots("row"),
-    )
-    first.outputs = (*first.outputs, *second.outputs)
+    leaves = carries.new_leaves()
+    _become_both(first, second, joint, carries, leaves, step(carries.of_loops(leaves)))
     return True
 
 
@@ -106,48 +76,64 @@ def chain_scans(first: MutableEquation, second: MutableEquation) -> None:
     Where both store rows in files, those of the second are in the directory of the first.
     """
     one, two = first.operation, second.operation
-    places = _JointInputs()
-    whole, rows = places.inputs(first)
-    also = [places.leaf("const", second, i) for i in range(two.consts)]
-    start = [new_leaf("carry", aval) for aval in one.body.input_avals[one.consts : one.rows]]
-    other = [new_leaf("carry", aval) for aval in two.body.input_avals[two.consts : two.rows]]
-    a = one.body.apply([*whole, *start, *rows])
+    joint = _JointInputs()
+    whole, rows = joint.inputs(first)
+    also = [joint.leaf("const", second, i) for i in range(two.consts)]
+    carries = _Carries(first, second)
+    leaves = carries.new_leaves()
+    a = one.body.apply([*whole, *leaves[: one.carried], *rows])
     made = {
         slot: a[i] for slot, i in zip(first.outputs, one.outputs, strict=True) if i >= one.carried
     }
-    more = [
-        made[slot] if slot in made else places.leaf("row", second, two.rows + i)
+    more_rows = [
+        made[slot] if slot in made else joint.leaf("row", second, two.rows + i)
         for i, slot in enumerate(second.inputs[two.rows :])
     ]
-    b = two.body.apply([*also, *other, *more])
-    count = one.carried + two.carried
-    behind = count + len(a) - one.carried
-    outputs = [i if i < one.carried else count + i - one.carried for i in one.outputs]
-    outputs += [
-        one.carried + i if i < two.carried else behind + i - two.carried for i in two.outputs
-    ]
-    stored = [count + i - one.carried for i in one.offloaded]
-    stored += [behind + i - two.carried for i in two.offloaded]
-    consts = places.of("const")
+    b = two.body.apply([*also, *leaves[one.carried :], *more_rows])
+    _become_both(first, second, joint, carries, leaves, (a, b))
+
+
+def _become_both(
+    first: MutableEquation,
+    second: MutableEquation,
+    joint: _JointInputs,
+    carries: _Carries,
+    leaves: Sequence[ValueKey],
+    results: tuple[Sequence[ValueKey], Sequence[ValueKey]],
+) -> None:
+    """Make the first scan compute both, given the results of both bodies on joint inputs."""
+    one, two = first.operation, second.operation
+    (a, b), own, count = results, one.carried, len(leaves)
+    updates = carries.distinct([*a[:own], *b[: two.carried]])
+    rows_of_second = count + len(a) - own
+
+    def places(of_first: Sequence[int], of_second: Sequence[int]) -> tuple[int, ...]:
+        numbers, others = carries.numbers[:own], carries.numbers[own:]
+        return (
+            *[numbers[i] if i < own else count + i - own for i in of_first],
+            *[
+                others[i] if i < two.carried else rows_of_second + i - two.carried
+                for i in of_second
+            ],
+        )
+
+    moving = {*one.derivatives, *[own + i for i in two.derivatives]}
+    fixed = {carry for i, carry in enumerate(carries.numbers) if i not in moving}
+    consts = joint.of("const")
     first.operation = one.replaced(
         body=Fragment.of(
-            [*consts, *start, *other, *places.of("row")],
-            [*a[: one.carried], *b[: two.carried], *a[one.carried :], *b[two.carried :]],
+            [*consts, *leaves, *joint.of("row")], [*updates, *a[own:], *b[two.carried :]]
         ),
         consts=len(consts),
         carried=count,
-        outputs=tuple(outputs),
+        outputs=places(one.outputs, two.outputs),
         is_linear=(),
         offload=two.offload if one.offload is None else one.offload,
-        offloaded=tuple(stored),
-        derivatives=(*one.derivatives, *[one.carried + i for i in two.derivatives]),
+        offloaded=places(one.offloaded, two.offloaded),
+        derivatives=tuple([carry for carry in range(count) if carry not in fixed]),
     )
-    first.inputs = (
-        *places.slots("const"),
-        *first.inputs[one.consts : one.rows],
-        *second.inputs[two.consts : two.rows],
-        *places.slots("row"),
-    )
+    starts = carries.distinct(carries.starts)
+    first.inputs = (*joint.slots("const"), *starts, *joint.slots("row"))
     first.outputs = (*first.outputs, *second.outputs)
 
 
@@ -163,36 +149,31 @@ def join_whiles(first: MutableEquation, second: MutableEquation) -> bool:
             leaf_of.setdefault(slot, new_leaf("const", aval))
     whole = [leaf_of[slot] for slot in first.inputs[: one.consts]]
     also = [leaf_of[slot] for slot in second.inputs[: two.consts]]
-    starts = [*first.inputs[one.consts :], *second.inputs[two.consts :]]
-    avals = [*one.body.input_avals[one.consts :], *two.body.input_avals[two.consts :]]
     own = one.carried
 
-    def outputs(carry: Sequence[ValueKey]) -> tuple[list[ValueKey], list[ValueKey]]:
-        return (
-            one.body.apply([*whole, *carry[:own]]),
-            two.body.apply([*also, *carry[own:]]),
-        )
+    def step(carry: Sequence[ValueKey]) -> tuple[list[ValueKey], list[ValueKey]]:
+        return one.body.apply([*whole, *carry[:own]]), two.body.apply([*also, *carry[own:]])
 
-    classes = _classes(starts, avals, outputs, own)
-    mine, others = set(classes[:own]), set(classes[own:])
-    if not mine or not others or not (mine <= others or others <= mine):
+    carries = _Carries(first, second)
+    carries.share_equal(step)
+    if not carries.starts or not carries.are_nested:
         return False
-    count = len({*classes})
-    leaves = [new_leaf(f"carry{i}", avals[classes.index(i)]) for i in range(count)]
-    carry = [leaves[i] for i in classes]
+    leaves = carries.new_leaves()
+    carry = carries.of_loops(leaves)
     test = one.condition.apply([*whole, *carry[:own]])
     if test != two.condition.apply([*also, *carry[own:]]):
         return False
-    updates = [update for part in outputs(carry) for update in part]
-    places = dict.fromkeys([*first.inputs[: one.consts], *second.inputs[: two.consts]])
-    inputs = [*[leaf_of[slot] for slot in places], *leaves]
+    a, b = step(carry)
+    consts = dict.fromkeys([*first.inputs[: one.consts], *second.inputs[: two.consts]])
+    inputs = [*[leaf_of[slot] for slot in consts], *leaves]
+    numbers = carries.numbers
     first.operation = type(one)(
         Fragment.of(inputs, test),
-        Fragment.of(inputs, [updates[classes.index(i)] for i in range(count)]),
-        len(places),
-        (*[classes[i] for i in one.outputs], *[classes[own + i] for i in two.outputs]),
+        Fragment.of(inputs, carries.distinct([*a, *b])),
+        len(consts),
+        (*[numbers[i] for i in one.outputs], *[numbers[own + i] for i in two.outputs]),
     )
-    first.inputs = (*places, *[starts[classes.index(i)] for i in range(count)])
+    first.inputs = (*consts, *carries.distinct(carries.starts))
     first.outputs = (*first.outputs, *second.outputs)
     return True
 
@@ -205,11 +186,6 @@ def _one_store(one: Any, two: Any) -> bool:
 def replaced(operation: Any, **parameters: Any) -> Any:
     """Return an operation with other parameters."""
     return type(operation)(**{**operation.parameters, **parameters})
-
-
-def _place(i: int, classes: Sequence[int], first_row: int, carried: int) -> int:
-    """Return where an output of a loop stands among those of the joint loop."""
-    return classes[i] if i < carried else first_row + i - carried
 
 
 class _JointInputs:
@@ -242,26 +218,57 @@ class _JointInputs:
         return [slot for k, slot in self._leaves if k == kind]
 
 
-def _classes(
-    starts: Sequence[int],
-    avals: Sequence[Any],
-    outputs: Callable[[Sequence[ValueKey]], tuple[list[ValueKey], list[ValueKey]]],
-    own: int,
-) -> list[int]:
-    """Number carries such that equal ones, in all steps, have equal numbers.
+class _Carries:
+    """The carries of two loops, one after the other, and the carries of the joint loop.
 
-    Those with one start are taken to be equal until their updates differ: the coarsest
-    partition that the updates keep (Hopcroft 1971).
+    ``numbers`` says for each carry of the loops which one of the joint loop it is.
     """
-    classes = _numbered(list(zip(starts, avals, strict=True)))
-    while True:
-        leaves = [new_leaf(f"carry{i}", avals[classes.index(i)]) for i in range(len({*classes}))]
-        a, b = outputs([leaves[i] for i in classes])
-        updates = [*a[:own], *b[: len(starts) - own]]
-        finer = _numbered(list(zip(classes, updates, strict=True)))
-        if finer == classes:
-            return classes
-        classes = finer
+
+    def __init__(self, first: MutableEquation, second: MutableEquation) -> None:
+        self.starts: list[int] = []
+        self._avals: list[Any] = []
+        for equation in (first, second):
+            loop = equation.operation
+            places = slice(loop.consts, loop.consts + loop.carried)
+            self.starts += equation.inputs[places]
+            self._avals += loop.body.input_avals[places]
+        self._own: int = first.operation.carried
+        self.numbers = [*range(len(self.starts))]
+
+    def share_equal(
+        self, step: Callable[[Sequence[ValueKey]], tuple[Sequence[ValueKey], Sequence[ValueKey]]]
+    ) -> None:
+        """Let carries share a number that are equal in all steps.
+
+        Those with one start are taken to be equal until their updates differ: the coarsest
+        partition that the updates keep (Hopcroft 1971). ``step`` gives the results of both bodies.
+        """
+        finer = _numbered(list(zip(self.starts, self._avals, strict=True)))
+        own, others = self._own, len(self.starts) - self._own
+        while True:
+            self.numbers = finer
+            a, b = step(self.of_loops(self.new_leaves()))
+            finer = _numbered(list(zip(self.numbers, [*a[:own], *b[:others]], strict=True)))
+            if finer == self.numbers:
+                return
+
+    @property
+    def are_nested(self) -> bool:
+        """True if one loop has all carries of the other, which has some, or if both have none."""
+        one, two = {*self.numbers[: self._own]}, {*self.numbers[self._own :]}
+        return bool(one) is bool(two) and (one <= two or two <= one)
+
+    def distinct(self, values: Sequence[Any]) -> list[Any]:
+        """Return the values for the joint loop, given those for the carries of the loops."""
+        return [values[self.numbers.index(i)] for i in range(len({*self.numbers}))]
+
+    def of_loops(self, values: Sequence[ValueKey]) -> list[ValueKey]:
+        """Return the values for the carries of the loops, given those for the joint loop."""
+        return [values[i] for i in self.numbers]
+
+    def new_leaves(self) -> list[ValueKey]:
+        """Make an input of the body for each carry of the joint loop."""
+        return [new_leaf(f"carry{i}", aval) for i, aval in enumerate(self.distinct(self._avals))]
 
 
 def _numbered(items: Sequence[Any]) -> list[int]:
