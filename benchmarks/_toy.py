@@ -93,7 +93,7 @@ class Constant(Toy):
 class Add(Toy):
     input_count = 2
     commutative = True
-    simplified_beside = ()
+    simplify_triggers = ()
     linear = ((0, 1),)
 
     def turn(self, ct: Number, x: None, y: None) -> Number:
@@ -106,7 +106,7 @@ class Add(Toy):
 class Mul(Toy):
     input_count = 2
     commutative = True
-    simplified_beside = ()
+    simplify_triggers = ()
     linear = ((0,), (1,))
 
     def turn(self, ct: Number, x: Number | None, y: Number | None) -> Number:
@@ -119,7 +119,7 @@ class Mul(Toy):
 
 
 class Neg(Toy):
-    simplified_beside = ("neg",)
+    simplify_triggers = ("neg",)
     linear = ((0,),)
 
     def turn(self, ct: Number, x: None) -> Number:

@@ -729,8 +729,8 @@ AD = Area(
         _row(
             "operands change places, their activity does not",
             "tenferro.tidu._template",
-            "x, y, role, mask = y, x, turned, mask and mask[::-1]",
-            "x, y, role, mask = y, x, turned, mask",
+            "x, y, role, mask = y, x, swapped_role, mask and mask[::-1]",
+            "x, y, role, mask = y, x, swapped_role, mask",
             "core/tests/primitives/test_templates.py",
             f"{ON}/transforms/test_nesting.py",
         ),
@@ -751,8 +751,8 @@ GRAPHS = Area(
         _row(
             "operands of any operation are sorted",
             "tenferro.computegraph._materialize",
-            "turns = operation.commutative and inputs[0] > inputs[1]",
-            "turns = len(inputs) == 2 and inputs[0] > inputs[1]",
+            "is_swapped = operation.commutative and inputs[0] > inputs[1]",
+            "is_swapped = len(inputs) == 2 and inputs[0] > inputs[1]",
             "core/tests/computegraph/test_materialize.py",
         ),
         _row(

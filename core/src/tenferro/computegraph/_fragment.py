@@ -152,7 +152,7 @@ class Fragment:
         return fragment, (self.input_avals, self.equations, self.outputs)
 
 
-def leaves_beside(inputs: Sequence[ValueKey], outputs: Sequence[ValueKey]) -> list[ValueKey]:
+def other_leaves(inputs: Sequence[ValueKey], outputs: Sequence[ValueKey]) -> list[ValueKey]:
     """Return the leaves that the outputs read in addition to these inputs."""
     given = set(inputs)
     *_, leaves = postorder(outputs, lambda key: None if key in given else key.definition)

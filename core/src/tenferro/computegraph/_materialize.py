@@ -215,8 +215,8 @@ def _number_nodes(
             inputs = (number[definition[3]], number[definition[4]])
         else:
             inputs = tuple([number[value] for value in definition[3:]])
-        turns = operation.commutative and inputs[0] > inputs[1]
-        entry = (operation, *inputs[::-1]) if turns else (operation, *inputs)
+        is_swapped = operation.commutative and inputs[0] > inputs[1]
+        entry = (operation, *inputs[::-1]) if is_swapped else (operation, *inputs)
         found = first.get(entry)
         if found is None:
             found = first[entry] = len(avals)

@@ -26,17 +26,6 @@ _RECENT_LIMIT = 4096
 class Operation:
     """Base of all operations; subclass it with annotated fields.
 
-    ``input_count`` is ``None`` for an operation of any number of inputs. ``transparent`` marks an
-    operation whose output k is its input k, which ``materialize_merge`` removes; ``redirects`` one
-    of these whose derivative is that of another input; ``volatile`` one whose derivative is code of
-    the user, to be run anew each time; ``literal`` an operation without inputs whose value a
-    backend may compute once; ``commutative`` one whose two operands may change places; ``prunable``
-    one that costs less, or checks less, where some outputs are not read, so that these are computed
-    only when they are asked for. ``cheap_output`` is the one output of such an operation that costs
-    less alone; where another one is computed, all are. ``has_graphs`` marks one whose parameters
-    are closed graphs, which ``meaning`` looks into; ``unique`` one whose parameter is an identity:
-    new ones are not compared with recent ones.
-
     >>> from tenferro.computegraph import Operation
     >>> class Scale(Operation):
     ...     input_count = 1
@@ -45,18 +34,29 @@ class Operation:
     (True, False)
     """
 
-    input_count: ClassVar[Any] = 1  # an int, or None; a property where it depends on parameters
+    #: Number of inputs; None: any number. A property where it depends on parameters.
+    input_count: ClassVar[Any] = 1
+    #: Number of outputs; a property where it depends on parameters.
     output_count: ClassVar[Any] = 1
     name: ClassVar[Any] = "operation"
+    #: Output k is input k: ``materialize_merge`` removes the operation.
     transparent: ClassVar[bool] = False
+    #: A transparent operation whose derivative is that of another input.
     redirects: ClassVar[bool] = False
+    #: The derivative is code of the user, which is run anew each time.
     volatile: ClassVar[bool] = False
+    #: No inputs, and a value that a backend may compute once.
     literal: ClassVar[bool] = False
+    #: The two operands may change places.
     commutative: ClassVar[bool] = False
+    #: Costs less, or checks less, without some outputs: these are computed only when they are read.
     prunable: ClassVar[bool] = False
-    has_graphs: ClassVar[bool] = False
-    unique: ClassVar[bool] = False
+    #: The one output of a prunable operation that costs less alone; any other one costs all.
     cheap_output: ClassVar[int | None] = None
+    #: Parameters are closed graphs, which ``meaning`` looks into.
+    has_graphs: ClassVar[bool] = False
+    #: The first parameter is an identity: a new operation is not compared with recent ones.
+    unique: ClassVar[bool] = False
     _fields: ClassVar[tuple[str, ...]] = ()
     _defaults: ClassVar[dict[str, object]] = {}
     _single: ClassVar[Any] = None

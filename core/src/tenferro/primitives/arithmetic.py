@@ -48,7 +48,7 @@ class Add(Linear):
 
     key = "std::add"
     accepts = "numeric"
-    simplified_beside = ()
+    simplify_triggers = ()
     batch = pointwise
     rules_look_at = dtype_of
     commutative = True
@@ -75,7 +75,7 @@ class Sub(Linear):
 
     key = "std::sub"
     accepts = "numeric"
-    simplified_beside = ()
+    simplify_triggers = ()
     batch = pointwise
     rules_look_at = dtype_of
 
@@ -102,7 +102,7 @@ class Mul(Multilinear):
 
     key = "std::mul"
     accepts = "numeric"
-    simplified_beside = ()
+    simplify_triggers = ()
     batch = pointwise
     rules_look_at = dtype_of
     commutative = True
@@ -129,7 +129,7 @@ class Div(Mixed):
 
     key = "std::div"
     accepts = "numeric"
-    simplified_beside = ()
+    simplify_triggers = ()
     batch = pointwise
     rules_look_at = dtype_of
     linear = ((0,),)
@@ -152,7 +152,7 @@ class Neg(Linear):
 
     key = "std::neg"
     accepts = "numeric"
-    simplified_beside = ("neg",)
+    simplify_triggers = ("neg",)
     batch = pointwise
     rules_look_at = dtype_of
 
@@ -297,7 +297,7 @@ class Pow(Mixed):
 
     key = "std::pow"
     accepts = "numeric"
-    simplified_beside = ()
+    simplify_triggers = ()
     batch = pointwise
     linear = ()
 
@@ -331,7 +331,7 @@ class IntegerPow(Elementwise):
 
     key = "std::integer_pow"
     accepts = "numeric"
-    simplified_beside = ()
+    simplify_triggers = ()
     exponent: int
 
     def __post_init__(self) -> None:

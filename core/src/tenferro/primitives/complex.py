@@ -25,7 +25,7 @@ class Real(Linear):
 
     key = "std::real"
     accepts = "complex"
-    simplified_beside = ()
+    simplify_triggers = ()
     batch = pointwise
 
     def abstract_eval(self, z: Aval) -> Aval:
@@ -58,7 +58,7 @@ class Conj(Linear):
     """y = conj z, its own transpose under Re(conj(a)·b)"""
 
     key = "std::conj"
-    simplified_beside = ("conj",)
+    simplify_triggers = ("conj",)
     batch = pointwise
 
     def abstract_eval(self, z: Aval) -> Aval:

@@ -30,7 +30,7 @@ class DotGeneral(Multilinear):
 
     key = "std::dot_general"
     accepts = "numeric"
-    simplified_beside = ("transpose",)
+    simplify_triggers = ("transpose",)
     lhs_contract: tuple[int, ...]
     rhs_contract: tuple[int, ...]
     lhs_batch: tuple[int, ...]

@@ -34,7 +34,7 @@ class ReduceSum(Linear):
 
     key = "std::reduce_sum"
     accepts = "numeric"
-    simplified_beside = ()
+    simplify_triggers = ()
     axes: tuple[int, ...]
 
     def __post_init__(self) -> None:
@@ -59,7 +59,7 @@ class ReduceProd(Mixed):
 
     key = "std::reduce_prod"
     accepts = "numeric"
-    simplified_beside = ()
+    simplify_triggers = ()
     linear = ()
     axes: tuple[int, ...]
 
@@ -115,7 +115,7 @@ class ReduceMax(Mixed):
 
     key = "std::reduce_max"
     accepts = "ordered"
-    simplified_beside = ()
+    simplify_triggers = ()
     linear = ()
     axes: tuple[int, ...]
 
@@ -141,7 +141,7 @@ class ReduceMin(Mixed):
 
     key = "std::reduce_min"
     accepts = "ordered"
-    simplified_beside = ()
+    simplify_triggers = ()
     linear = ()
     axes: tuple[int, ...]
 

@@ -55,7 +55,7 @@ class Reshape(Linear):
     """The same elements in row-major order.   x: [*s]  →  y: [*shape]"""
 
     key = "std::reshape"
-    simplified_beside = ("reshape",)
+    simplify_triggers = ("reshape",)
     shape: Shape
 
     def __post_init__(self) -> None:
@@ -92,7 +92,7 @@ class Transpose(Linear):
     """Axes in another order.   y.shape[i] = x.shape[permutation[i]]"""
 
     key = "std::transpose"
-    simplified_beside = ("transpose",)
+    simplify_triggers = ("transpose",)
     permutation: tuple[int, ...]
 
     def __post_init__(self) -> None:
@@ -132,7 +132,7 @@ class BroadcastInDim(Linear):
     """Repeat along new axes and axes of size 1; axis i of x becomes axis dimensions[i] of y."""
 
     key = "std::broadcast_in_dim"
-    simplified_beside = ()
+    simplify_triggers = ()
     shape: Shape
     dimensions: tuple[int, ...]
 
@@ -200,7 +200,7 @@ class Slice(Linear):
     """y[i] = x[start + i·strides] along every axis, up to limit"""
 
     key = "std::slice"
-    simplified_beside = ()
+    simplify_triggers = ()
     start: tuple[int, ...]
     limit: tuple[int, ...]
     strides: tuple[int, ...]
@@ -246,7 +246,7 @@ class Pad(Linear):
     """Put value around the elements of x and between them; negative low or high crop."""
 
     key = "std::pad"
-    simplified_beside = ()
+    simplify_triggers = ()
     low: tuple[int, ...]
     high: tuple[int, ...]
     interior: tuple[int, ...]
@@ -317,7 +317,7 @@ class Concatenate(Linear):
     """Join along one axis."""
 
     key = "std::concatenate"
-    simplified_beside = ()
+    simplify_triggers = ()
     dimension: int
 
     def __post_init__(self) -> None:
@@ -373,7 +373,7 @@ class Reverse(Linear):
     """The elements in reverse order along some axes; its own transpose."""
 
     key = "std::reverse"
-    simplified_beside = ()
+    simplify_triggers = ()
     dimensions: tuple[int, ...]
 
     def __post_init__(self) -> None:
@@ -397,7 +397,7 @@ class Convert(Linear):
     """The same values in another dtype; linear over the reals between inexact dtypes"""
 
     key = "std::convert"
-    simplified_beside = ()
+    simplify_triggers = ()
     batch = pointwise
     dtype: DType
 
@@ -418,7 +418,7 @@ class StopGradient(Mixed):
     """y = x, and dy = 0"""
 
     key = "std::stop_gradient"
-    simplified_beside = ("stop_gradient",)
+    simplify_triggers = ("stop_gradient",)
     batch = pointwise
     linear = ()
 

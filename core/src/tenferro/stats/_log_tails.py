@@ -77,10 +77,13 @@ def log_betaincc(a: Array, b: Array, x: Array) -> Array:
     return choose(tiny, deep, log_of(tail, rest, tiny))
 
 
-def log_of(tail: Array, rest: Array, aside: Array) -> Array:
-    """Compute ln(tail), from 1 - tail where that is less than ½; anything where ``aside`` holds."""
+def log_of(tail: Array, rest: Array, is_ignored: Array) -> Array:
+    """Compute ln(tail), from ``rest`` = 1 - tail where that is less than ½.
+
+    The result has no meaning where ``is_ignored`` holds; there, derivatives stay finite.
+    """
     is_near_one = greater(tail, rest)
-    alone = log(choose(is_near_one | aside, 1.0, tail))
+    alone = log(choose(is_near_one | is_ignored, 1.0, tail))
     return choose(is_near_one, log1p(-choose(is_near_one, rest, 0.0)), alone)
 
 

@@ -95,8 +95,8 @@ def linear_transpose(
     """
     with CollectorPaused():
         swept = linear.swept
-        turned = _split(swept.seeds, inputs), _split(swept.ends, outputs)
-        (seeds, seeds_ahead), (ends, ends_ahead) = turned
+        seeds, seeds_ahead = _split(swept.seeds, inputs)
+        ends, ends_ahead = _split(swept.ends, outputs)
         nodes = swept.nodes
         if inputs is not None or outputs is not None:
             nodes, flowing = _nodes_from(swept.nodes, [seed for _, seed in seeds])

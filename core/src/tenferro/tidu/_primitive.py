@@ -25,26 +25,37 @@ Groups = tuple[tuple[int, ...], ...]
 class Primitive(Operation):
     """An operation that can be differentiated.
 
-    ``linear`` lists groups of input positions: add ``((0, 1),)``, mul ``((0,), (1,))``, exp ``()``.
-    A vocabulary's base class sets ``space``, and ``fixed_rules`` where rules look at nothing but
-    avals, so that what one emits is kept (``_rule_cache.py``). ``simplified_beside`` names the
-    operations that must have made an input so that ``simplify`` finds more than avals tell;
-    literals are always among them, and ``None`` says that nothing is known. ``rules_look_at`` takes
-    an aval and returns what the rules look at where all inputs have that aval; ``None``: all of it.
-    It is not inherited, because a subclass may have a rule that looks at more.
+    The class attributes below are what its author may state. A vocabulary's base class sets
+    ``space`` and ``fixed_rules``.
     """
 
+    #: Name with its namespace, such as ``"std::add"``.
     key: ClassVar[str] = ""
+    #: Number of the definition; another meaning of the same key has another one.
     version: ClassVar[int] = 1
-    linear: ClassVar[Any] = ()  # Groups; a property where it depends on the parameters
+    #: Groups of input positions in which the operation is jointly linear: add ``((0, 1),)``,
+    #: mul ``((0,), (1,))``, exp ``()``. A property where they depend on the parameters.
+    linear: ClassVar[Any] = ()
+    #: How tangents of this vocabulary are added, and what their zeros are.
     space: ClassVar[LinearSpace]
-    simplify: ClassVar[Any] = None  # optional method: a simpler value for these inputs, or None
-    simplified_beside: ClassVar[tuple[str, ...] | None] = None
+    #: Optional method: inputs → a simpler value, or None.
+    simplify: ClassVar[Any] = None
+    #: Names of operations: unless one of them or a literal made an input, ``simplify`` finds no
+    #: more than the avals tell. None: it must always be asked.
+    simplify_triggers: ClassVar[tuple[str, ...] | None] = None
+    #: Rules look at nothing but avals, so that ``_rule_cache.py`` keeps what one emits.
     fixed_rules: ClassVar[bool] = False
+    #: Optional: aval → the part of it that the rules look at, where all inputs have this aval.
+    #: None: they look at all of it. It is not inherited: a rule of a subclass may look at more.
     rules_look_at: ClassVar[Any] = None
-    expand: ClassVar[Any] = None  # optional: (rule, values or None) → results wanted at once
-    as_linear: ClassVar[Any] = None  # optional: (operation, inputs) that flow takes in its place
-    unread: ClassVar[Any] = ()  # inputs that no output depends on; ``without_unread()`` lacks them
+    #: Optional method: (rule, values or None) → results, written in other operations, for flow that
+    #: is not kept.
+    expand: ClassVar[Any] = None
+    #: Optional method: inputs → (operation, inputs) that flow takes instead of this one.
+    as_linear: ClassVar[Any] = None
+    #: Positions of inputs that no output depends on; ``without_unread()`` returns the operation
+    #: without them.
+    unread: ClassVar[Any] = ()
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)

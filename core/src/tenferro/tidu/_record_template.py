@@ -204,18 +204,18 @@ def _watched_by_all(steps: Sequence[RecordedEquation], makers: Sequence[Any]) ->
 def _step(definition: Definition, aval: Any, place: dict[ValueKey, int]) -> RecordedEquation:
     operation, role = definition[0], definition[1]
     inputs: tuple[ValueKey, ...] = inputs_of(definition)
-    beside: tuple[str, ...] | None = operation.simplified_beside
-    names = () if operation.simplify is None or beside is None else beside
+    triggers: tuple[str, ...] | None = operation.simplify_triggers
+    names = () if operation.simplify is None or triggers is None else triggers
     watches = operation.simplify is not None or operation.commutative  # literals come last
     given = inputs if watches else ()
     watched = tuple([(place[key], names) for key in given if not is_literal(key)])
     mask = role.active_mask if isinstance(role, Linearized) else None
-    turned: OperationRole | None = None
+    swapped_role: OperationRole | None = None
     if operation.commutative and len(watched) == 2:
-        turned = role
+        swapped_role = role
         if isinstance(role, Linearized):
-            turned = Linearized(role.active_mask[::-1], role.transposed)
+            swapped_role = Linearized(role.active_mask[::-1], role.transposed)
     is_plain = operation.output_count == 1
-    is_plain = is_plain and (operation.simplify is None or beside is not None)
+    is_plain = is_plain and (operation.simplify is None or triggers is not None)
     places = tuple([place[key] for key in inputs])
-    return RecordedEquation(operation, places, role, turned, aval, mask, watched, is_plain)
+    return RecordedEquation(operation, places, role, swapped_role, aval, mask, watched, is_plain)

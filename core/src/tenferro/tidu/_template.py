@@ -30,7 +30,7 @@ class RecordedEquation(NamedTuple):
     operation: Any
     places: tuple[int, ...]
     role: OperationRole
-    turned: OperationRole | None  # the role if the operands change places, where they may
+    swapped_role: OperationRole | None  # the role if the operands change places, where they may
     aval: Any  # ``SAME`` if it is that of the inputs of the rule, whichever that is
     mask: tuple[bool, ...] | None  # inputs through which flow runs; None: no flow
     watched: Watched  # inputs that decide if the step is simplified
@@ -58,12 +58,12 @@ def replay(template: Template, values: list[Any], sweep: Sweep, same: Any) -> Se
     if watched is None or (watched and _may_simplify(values, watched)):
         _replay_asking(template, values, sweep, same)
         steps = ()
-    for operation, places, role, turned, aval, mask, _, _ in steps:
+    for operation, places, role, swapped_role, aval, mask, _, _ in steps:
         aval = same if aval is SAME else aval
         if len(places) == 2:
             x, y = values[places[0]], values[places[1]]
-            if turned is not None and x.serial > y.serial:
-                x, y, role, mask = y, x, turned, mask and mask[::-1]
+            if swapped_role is not None and x.serial > y.serial:
+                x, y, role, mask = y, x, swapped_role, mask and mask[::-1]
             key = derive_at((operation, role, 0, x, y), aval)
         elif len(places) == 1:
             key = derive_at((operation, role, 0, values[places[0]]), aval)
@@ -80,13 +80,13 @@ def replay(template: Template, values: list[Any], sweep: Sweep, same: Any) -> Se
 def _replay_asking(template: Template, values: list[Any], sweep: Sweep, same: Any) -> None:
     """Replay a template, and ask at each step whether the values simplify it."""
     for step in template.steps:
-        operation, places, role, turned, aval, mask, watched, is_plain = step
+        operation, places, role, swapped_role, aval, mask, watched, is_plain = step
         if not is_plain or _may_simplify(values, watched):
             values += _emitted(operation, [values[i] for i in places], role, sweep)
             continue
         given = [values[i] for i in places]
-        if turned is not None and given[0].serial > given[1].serial:
-            given, role, mask = given[::-1], turned, mask and mask[::-1]
+        if swapped_role is not None and given[0].serial > given[1].serial:
+            given, role, mask = given[::-1], swapped_role, mask and mask[::-1]
         key = derive_at((operation, role, 0, *given), same if aval is SAME else aval)
         values.append(key)
         if mask is not None:

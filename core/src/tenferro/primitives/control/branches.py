@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tenferro.computegraph import Fragment, ValueKey, leaves_beside, new_leaf
+from tenferro.computegraph import Fragment, ValueKey, new_leaf, other_leaves
 from tenferro.primitives._handle import Handle
 from tenferro.primitives._primitive import TensorPrimitive
 from tenferro.primitives.control.higher_order import read_among
@@ -117,7 +117,7 @@ def _closed(
     returned, those that a branch reads: a loop around the choice keeps no others for reverse mode.
     """
     ends = [([*primals, *seeds], results) for primals, seeds, results in branches]
-    brought = [*dict.fromkeys([k for pair in ends for k in leaves_beside(*pair)])]
+    brought = [*dict.fromkeys([k for pair in ends for k in other_leaves(*pair)])]
     read = set()
     for (primals, _, results), (stop, _) in zip(branches, ends, strict=True):
         number = {key: i for i, key in enumerate(primals)}

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
-from tenferro.computegraph import Fragment, ValueKey, leaves_beside, new_leaf
+from tenferro.computegraph import Fragment, ValueKey, new_leaf, other_leaves
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._handle import Handle
 from tenferro.primitives._primitive import TensorPrimitive, bind_all
@@ -112,7 +112,7 @@ class Checkpoint(HigherOrder):
         value_of = {key: primals_out[i] for i in self.kept if not _literal(key := outputs[i])}
         value_of.update(zip(inputs, primals_in, strict=True))
         fixed = read_among(results, [*value_of, *seeds], value_of)
-        brought = leaves_beside([*fixed, *seeds], results)
+        brought = other_leaves([*fixed, *seeds], results)
         linear = Checkpoint(
             Fragment.of([*brought, *fixed, *seeds], results, is_pin),
             recompute=self.recompute or rule.sweep.kept,
@@ -148,7 +148,7 @@ class Checkpoint(HigherOrder):
         results = [*found.values()]
         number = {leaf: i for i, leaf in enumerate(leaves)}
         fixed = read_among(results, [*leaves, *seeds], number)
-        brought = leaves_beside([*fixed, *seeds], results)
+        brought = other_leaves([*fixed, *seeds], results)
         transposed = Checkpoint(
             Fragment.of([*brought, *fixed, *seeds], results, is_pin),
             recompute=bool(fixed or brought),

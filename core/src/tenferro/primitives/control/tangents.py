@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from tenferro.computegraph import Fragment, ValueKey, leaves_beside, new_leaf
+from tenferro.computegraph import Fragment, ValueKey, new_leaf, other_leaves
 from tenferro.primitives._handle import Handle
 from tenferro.primitives._primitive import TensorPrimitive
 from tenferro.primitives.control.scan import Scan
@@ -55,7 +55,7 @@ def joint_loop(
         operands += [*primals[start:stop], *[_given(tangents[i], primals[i], rule) for i in own]]
         linear += [False] * (stop - start) + [True] * len(own)
         counts.append(stop - start + len(own))
-    brought = leaves_beside(leaves, results)
+    brought = other_leaves(leaves, results)
     place_of = {i: loop.carried + k for k, i in enumerate(moving)}
     place_of.update({i: first_row + k for k, i in enumerate(row_tangents)})
     joint = Scan(
@@ -98,7 +98,7 @@ def joint_while(
         operands += [*primals[start:stop], *[_given(tangents[i], primals[i], rule) for i in own]]
         linear += [False] * (stop - start) + [True] * len(own)
     results = [*outputs, *[_or_zeros(found[i], outputs[i], rule) for i in moving]]
-    brought = leaves_beside(leaves, results)
+    brought = other_leaves(leaves, results)
     leaves = [*brought, *leaves]
     joint = WhileLoop(
         Fragment.of(leaves, loop.condition.apply(inputs), is_pin),

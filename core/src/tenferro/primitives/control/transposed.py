@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from tenferro.computegraph import Fragment, ValueKey, leaves_beside, new_leaf
+from tenferro.computegraph import Fragment, ValueKey, new_leaf, other_leaves
 from tenferro.primitives._handle import Handle
 from tenferro.primitives._primitive import TensorPrimitive
 from tenferro.primitives.control.residuals import split
@@ -93,7 +93,7 @@ class _Backward:
             *[leaves[i] for i in fixed_whole], *seeds[: loop.carried], *sums,
             *[leaves[i] for i in fixed_rows], *seeds[loop.carried :],
         ]  # fmt: skip
-        brought = leaves_beside(given, results)
+        brought = other_leaves(given, results)
         moving = loop.carried + len(sums)
         backward = Scan(
             Fragment.of([*brought, *given], results, is_pin),

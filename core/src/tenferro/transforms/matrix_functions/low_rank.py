@@ -139,14 +139,14 @@ def _leading(function: str, x: Array, k: int) -> tuple[Array, Array, Array]:
     m = matmul(matmul(adjoint(u), x), v)
     s = svd_primitives.svd(stop_gradient(x))[1]
     dropped = s[..., k] if k < s.shape[-1] else s[..., 0] * 0
-    is_apart = s[..., k - 1] - dropped > s[..., 0] * default_epsilon(s)
-    if evaluable(is_apart.key) and not is_apart._concrete(function)[...].all():
+    is_separate = s[..., k - 1] - dropped > s[..., 0] * default_epsilon(s)
+    if evaluable(is_separate.key) and not is_separate._concrete(function)[...].all():
         raise at_user_line(InvalidParameterError.of(
             function, "the rank divides a space of equal singular values",
             got=f"k={k}, where s_k is not larger than s_k+1 (which is 0 beyond the last)",
             need="a rank between different values", parameter="k", value=k,
         ))  # fmt: skip
-    return u, v, where(is_apart[..., None, None], m, cast(as_array(float("nan")), m.dtype))
+    return u, v, where(is_separate[..., None, None], m, cast(as_array(float("nan")), m.dtype))
 
 
 class _Frames:
