@@ -30,6 +30,36 @@ def connect(**settings):
     tn.distributed.initialize(address, processes, process, **settings)
 
 
+def connect_until_death(mortal):
+    """Connect; once `mortal` has said that it dies, 50 seconds pass as all others give a sign.
+
+    So a slow process is never taken for dead, and the others need not wait for long.
+    """
+    clock, note, before = [0.0], _watch.Watch._note, {}
+
+    def note_and_count(watch, found):
+        others = {key: sign for key, sign in found if not key.endswith(f"/{mortal}")}
+        are_all_later = all(before.get(key) != sign for key, sign in others.items())
+        if len(others) == processes - 1 and are_all_later and os.path.exists(last_words(mortal)):
+            before.update(others)
+            clock[0] += 50.0
+        note(watch, found)
+
+    _watch._SIGNS = 6000  # ten in each second
+    _watch.monotonic = lambda: clock[0]
+    _watch.Watch._note = note_and_count
+    connect(heartbeat_seconds=600)
+
+
+def last_words(mortal):
+    return os.path.join(folder, f"process {mortal} dies")
+
+
+def say_last_words():
+    with open(last_words(process), "w"):
+        pass
+
+
 def loss(w, x):
     return np.mean(np.tanh(tn.sharding_constraint(x @ w, ("data", None))) ** 2)
 
@@ -192,12 +222,13 @@ def absent():
 
 
 def dead():
-    connect(heartbeat_seconds=20)
+    connect_until_death(1)
     mesh = tn.mesh({"data": DEVICES})
     x = tn.from_local(np.ones((2, 3)), mesh, ("data", None))
     f = tn.jit(lambda x: np.sum(x**2), backend="xla", mesh=mesh, out_shardings=())
     assert float(f(x)) == 6.0 * processes
     if process == 1:
+        say_last_words()
         signal.raise_signal(signal.SIGTERM)  # as launchers do; JAX's own service ignores it
         os._exit(3)
     error = refused(tn.ProcessError, lambda: [float(f(x)) for _ in range(1_000_000)])
@@ -208,12 +239,13 @@ def dead():
 
 def dead_first():
     """Process 0 is killed: the service that connects all is not in it"""
-    connect(heartbeat_seconds=20)
+    connect_until_death(0)
     mesh = tn.mesh({"data": DEVICES})
     x = tn.from_local(np.ones((2, 3)), mesh, ("data", None))
     f = tn.jit(lambda x: np.sum(x**2), backend="xla", mesh=mesh, out_shardings=())
     assert float(f(x)) == 6.0 * processes
     if process == 0:
+        say_last_words()
         os.kill(os.getpid(), signal.SIGKILL)
     error = refused(tn.ProcessError, lambda: [float(f(x)) for _ in range(1_000_000)])
     assert error.processes == (0,), error
@@ -224,8 +256,9 @@ def dead_early():
     """Process 1 is killed before the others know its devices"""
     if process == 1:
         _watch.devices = Event().wait  # its devices never start
-    connect(heartbeat_seconds=20)
+    connect_until_death(1)
     if process == 1:
+        say_last_words()
         os.kill(os.getpid(), signal.SIGKILL)
     mesh = tn.mesh({"data": DEVICES})
     error = refused(tn.ProcessError, lambda: tn.shard(np.ones(DEVICES), mesh, ("data",)))
