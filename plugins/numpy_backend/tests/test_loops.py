@@ -363,3 +363,12 @@ def test_the_source_of_a_loop_that_is_chosen():
     assert "<Choice of 2 branches>" in text
     assert "branch 1: <Loop of 20 steps of {1 equation}>" in text
     assert "branch 0: <Loop of 20 steps of {4 equations}>" in text
+
+
+@pytest.mark.parametrize("through", [lambda f: f, tn.jit], ids=["called", "jitted"])
+def test_a_loop_that_goes_on_beyond_its_bound_is_an_error(through):
+    loop = through(lambda x: tn.while_loop(lambda c: c < 100.0, lambda c: c * 2, x, max_steps=3))
+    assert float(loop(50.0)) == 100.0
+    with pytest.raises(tn.StepLimitError) as caught:
+        loop(1.0).item()
+    assert caught.value.steps == 3
