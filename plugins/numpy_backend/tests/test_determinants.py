@@ -77,7 +77,11 @@ MATRICES = {  # of five rows
     "of rank 4": of_rank(4, 5),
     "of rank 3": of_rank(3, 5),
     "almost of rank 4": of_rank(4, 5) + 1e-9 * np.eye(5),
+    "of rank 3, almost": of_rank(3, 5) + 1e-12 * RNG.normal(size=(5, 5)),
+    "without a tiny pivot": np.eye(5) - np.triu(np.full((5, 5), 1e3), 1),
     "tiny": of_rank(5, 5, 1e-70),
+    "the inverse overflows": np.diag([1e3, 1e3, 1.0, 1.0, 1e-309]),
+    "the determinant overflows": np.diag([1e70, 1e70, 1e70, 1e70, 1e40]),
     "zero": np.zeros((5, 5)),
 }
 

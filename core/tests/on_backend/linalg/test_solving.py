@@ -187,6 +187,14 @@ def test_gradient_of_a_determinant_of_rank_one_less():
     close(tn.grad(np.linalg.det)(a), [[4.0, -2.0], [-2.0, 1.0]])
 
 
+@pytest.mark.parametrize("shape", [(0, 0), (2, 0, 0), (0, 3, 3), (0, 5, 5)])
+def test_derivatives_of_determinants_without_entries(shape):
+    """The gradient, and its derivative in one direction, have the shape of the matrices."""
+    a = np.zeros(shape)
+    gradient = tn.grad(lambda a: np.linalg.det(a).sum())
+    assert [x.shape for x in tn.jvp(gradient, (a,), (a,))] == [shape] * 2
+
+
 _COFACTORS = [[1.0, 12.0, -4.0], [-2.0, 1.0, 8.0], [6.0, -3.0, 1.0]]
 
 

@@ -105,8 +105,6 @@ class Adjugate(Mixed):
 
     def decompose(self, a: Handle, *directions: Handle) -> Handle:
         """Multiply entries of small matrices; of large ones use the singular values."""
-        if not a.size:
-            return a
         if a.shape[-1] <= _MAX_ROWS_OF_ENTRIES:
             return _of_entries(a, directions)
         return _by_svd(a, directions) if directions else bind(LargeAdjugate(), a)
