@@ -53,8 +53,9 @@ def solve_ivp(
     t_eval: Any = None,
     dense_output: bool = False,
     events: Any = None,
+    vectorized: bool = False,
+    args: Sequence[Any] | None = None,
     *,
-    args: Sequence[Any] = (),
     rtol: Any = 1e-3,
     atol: Any = 1e-6,
     first_step: Any = None,
@@ -66,9 +67,10 @@ def solve_ivp(
 
     y0: [*s]   t_span: t₀, t₁   t_eval: [m]   rtol, atol: numbers, or as y0
 
-    ``method`` is "RK45" or "RK23", with the steps, errors and values between steps of SciPy, or for
-    stiff equations "Rodas4" (Hairer and Wanner's RODAS, of order 4), which solves linear systems
-    with the Jacobian of ``fun`` and takes the place of SciPy's "Radau" and "BDF".
+    ``method`` is "RK45", "RK23" or, of order 8 for strict tolerances, "DOP853", with the steps,
+    errors and values between steps of SciPy, or for stiff equations "Rodas4" (Hairer and Wanner's
+    RODAS, of order 4), which solves linear systems with the Jacobian of ``fun`` and takes the place
+    of SciPy's "Radau" and "BDF". With ``vectorized``, ``fun`` takes y as a column, [n, 1].
     Derivatives, in both modes and of any order, flow to y0, to the times, and to what ``fun``
     reads. They are those of the scheme with the steps that were accepted. Reverse mode computes
     each step twice and keeps one state for 16 attempted steps. ``max_steps`` bounds the attempts:
@@ -109,14 +111,31 @@ def solve_ivp(
             parameter="t_eval", value=None,
         ))  # fmt: skip
     watched = [] if events is None else [events] if callable(events) else [*events]
+    args = _arguments("solve_ivp", args)
+
+    def right(t: Array, y: Array) -> Any:
+        return array(fun(t, y[:, None], *args)).reshape(-1) if vectorized else fun(t, y, *args)
+
     return _solved(
-        "solve_ivp", lambda t, y: fun(t, y, *args), _ends(t_span), y0, t_eval,
+        "solve_ivp", right, _ends(t_span), y0, t_eval,
         _Options(
             rtol, atol, first_step, max_step, max_steps, method, dense_output,
             [_with_arguments(event, args) for event in watched], max_events,
         ),
         axis=-1,
     )  # fmt: skip
+
+
+def _arguments(function: str, args: Any) -> tuple[Any, ...]:
+    """Return more arguments of the right side.
+
+    Raises InvalidParameterError: if they are no sequence, as in ``args=(2.0)``.
+    """
+    try:
+        return () if args is None else tuple(args)
+    except TypeError:
+        need = "a sequence; of one argument, `args=(x,)`"
+        raise at_user_line(_refused(function, "not a sequence", "args", args, need)) from None
 
 
 def _with_arguments(event: Any, args: Sequence[Any]) -> Callable[[Array, Array], Any]:
@@ -152,6 +171,7 @@ def odeint(
     >>> odeint(lambda y, t: -y, 1.0, [0.0, 1.0, 2.0]).round(6)
     array([1.      , 0.367879, 0.135335])
     """
+    args = _arguments("odeint", args)
     times = double_if_exact(t)
     if times.ndim != 1 or not times.size:
         raise at_user_line(_no_times("odeint", times))
@@ -199,6 +219,7 @@ def _solved(
     real = y.dtype.real_dtype
     t0, t1, at = [cast(t, real) for t in (t0, t1, at)]
     _check_inside(function, t0, t1, at)
+    _check_first_step(function, options.first_step, t0, t1)
     names = ["rtol", "atol", "max_step", *([] if options.first_step is None else ["first_step"])]
     numbers = [cast(_real(function, name, getattr(options, name)), real) for name in names]
     _check_tolerances(function, numbers[0], numbers[1], y)
@@ -372,6 +393,19 @@ def _check_inside(function: str, t0: Array, t1: Array, times: Array, name: str =
     if ((at < min(a, b)) | (at > max(a, b))).any():
         need = f"times from {float(a)} to {float(b)}"
         raise at_user_line(_refused(function, "a time is outside of t_span", name, at, need))
+
+
+def _check_first_step(function: str, size: Any, t0: Array, t1: Array) -> None:
+    """Check that the first step, if it is a number of Python, stays in an interval that is known.
+
+    Raises InvalidParameterError.
+    """
+    if not isinstance(size, (int, float)) or not all([evaluable(t.key) for t in (t0, t1)]):
+        return
+    a, b = [float(t._concrete("the length of an interval")) for t in (t0, t1)]
+    if size > abs(b - a):
+        need = f"at most the length of t_span, {abs(b - a)}"
+        raise at_user_line(_refused(function, "first_step is too large", "first_step", size, need))
 
 
 def _no_times(function: str, times: Array) -> ShapeMismatchError:

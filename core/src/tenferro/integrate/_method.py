@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tenferro._runtime.records import NamedTuple
+from tenferro.arrays.functions.arithmetic import absolute, sqrt, square
+from tenferro.arrays.functions.reduction import sum as _sum
 from tenferro.arrays.handle.array import Array
 
 RightSide = Callable[[Array, Array], Array]
@@ -17,8 +19,14 @@ class Step(NamedTuple):
     slope: Array
     """That of the end, which the next step begins with."""
     error: Array
+    """[*s], or several estimates, [e, *s], for a method with a ``ratio`` of its own."""
     coefficients: Array
     """[k, *s]."""
+
+
+def root_mean_square(x: Array) -> Array:
+    """Return the root of the mean square; 0 without elements."""
+    return sqrt(_sum(square(absolute(x))) / max(x.size, 1))
 
 
 class Method(NamedTuple):
@@ -37,6 +45,8 @@ class Method(NamedTuple):
     """Those of f in one step."""
     takes_complex: bool = True
     """Whether the state may be complex."""
+    ratio: Callable[[Array], Array] = root_mean_square
+    """The size of errors over what is tolerated; a step of 1 and more is rejected."""
 
 
 def combined(weights: Sequence[float], stages: Sequence[Array]) -> Array:

@@ -19,6 +19,7 @@ from tenferro.arrays.functions.elementwise import stop_gradient
 from tenferro.arrays.functions.searching import searchsorted
 from tenferro.arrays.functions.structural import moveaxis
 from tenferro.arrays.handle.array import Array
+from tenferro.integrate._dop853 import DOP853
 from tenferro.integrate._explicit import BOGACKI_SHAMPINE, DORMAND_PRINCE
 from tenferro.integrate._method import RightSide
 from tenferro.integrate._rosenbrock import RODAS
@@ -27,7 +28,7 @@ from tenferro.integrate._steps import Part, State, solution, stepped, values_wit
 from tenferro.transforms.control.around import BoundFunction, RecordedFunction, program_around
 from tenferro.transforms.custom_rules.with_derivative_of import with_derivative_of
 
-METHODS = {"RK23": BOGACKI_SHAMPINE, "RK45": DORMAND_PRINCE, "Rodas4": RODAS}
+METHODS = {"RK23": BOGACKI_SHAMPINE, "RK45": DORMAND_PRINCE, "DOP853": DOP853, "Rodas4": RODAS}
 
 
 class EventSetting(NamedTuple):

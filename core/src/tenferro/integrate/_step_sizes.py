@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
-from tenferro.arrays.functions.arithmetic import absolute, maximum, minimum, sqrt, square
+from tenferro.arrays.functions.arithmetic import absolute, maximum, minimum
 from tenferro.arrays.functions.comparison import where
 from tenferro.arrays.functions.floating import nextafter
-from tenferro.arrays.functions.reduction import sum as _sum
 from tenferro.arrays.handle.array import Array
-from tenferro.integrate._method import Method, RightSide
+from tenferro.integrate._method import Method, RightSide, root_mean_square
 
 
 class Events(NamedTuple):
@@ -68,12 +67,12 @@ def first_size(p: Problem, forward: Array) -> Array:
         return minimum(p.first_step, length)
     y, slope = p.y0, p.slope
     scale = _scale(p, y)
-    of_y, of_slope = _norm(y / scale), _norm(slope / scale)
+    of_y, of_slope = root_mean_square(y / scale), root_mean_square(slope / scale)
     is_small = (of_y < 1e-5) | (of_slope < 1e-5)
     trial = minimum(where(is_small, 1e-6, 0.01 * of_y / where(is_small, 1.0, of_slope)), length)
     h = forward * trial
     later = p.f(p.t0 + h, y + h * slope)
-    bend = _norm((later - slope) / scale) / where(trial == 0, 1.0, trial)
+    bend = root_mean_square((later - slope) / scale) / where(trial == 0, 1.0, trial)
     largest = maximum(of_slope, bend)
     is_flat = largest <= 1e-15
     by_bend = (0.01 / where(is_flat, 1.0, largest)) ** (1 / p.method.error_order)
@@ -83,7 +82,7 @@ def first_size(p: Problem, forward: Array) -> Array:
 
 def error_ratio(p: Problem, error: Array, *ys: Array) -> Array:
     """Return the error over what is tolerated at these values; 1 and more is too much."""
-    return _norm(error / _scale(p, *ys))
+    return p.method.ratio(error / _scale(p, *ys))
 
 
 def factor(p: Problem, ratio: Array, accepted: Array, was_rejected: Array) -> Array:
@@ -107,8 +106,3 @@ def _scale(p: Problem, *ys: Array) -> Array:
         size = maximum(size, absolute(y))
     tolerated: Array = p.absolute + p.relative * size
     return tolerated
-
-
-def _norm(x: Array) -> Array:
-    """Return the root of the mean square; 0 without elements."""
-    return sqrt(_sum(square(absolute(x))) / max(x.size, 1))

@@ -39,6 +39,8 @@ PROBLEMS = {
     "RK23": (hares_and_foxes, (0.0, 3.0), [1.0, 0.5], {"method": "RK23", "rtol": 1e-5}),
     "RK23, backward": (turning, (1.0, -1.0), [1.0 + 0.0j], {"method": "RK23"}),
     "a slope of 0": (lambda t, y: 0.0 * y, (0.0, 3.0), [0.5, 0.0], {}),
+    "as columns": (lambda t, y: -y[::-1, :1], (0.0, 2.0), [0.5, 0.2], {"vectorized": True}),
+    "with an argument": (lambda t, y, k: -k * y, (0.0, 2.0), [0.5], {"args": (0.7,)}),
 }
 
 
@@ -52,6 +54,45 @@ def test_steps_and_values_are_scipys(problem):
     assert found.nfev == wanted.nfev
     assert found.success
     np.testing.assert_array_equal(found.t, times)
+
+
+#: right side, ends, first value, options; looser tolerances would amplify the rounding of errors
+PROBLEMS_OF_8 = {
+    "two equations": (hares_and_foxes, (0.0, 10.0), [1.0, 0.5], {"rtol": 1e-9, "atol": 1e-10}),
+    "backward": (hares_and_foxes, (4.0, -3.0), [1.0, 0.5], {"rtol": 1e-9}),
+    "complex": (turning, (0.0, 2.0), [1.0 + 0.0j, 1j], {"rtol": 1e-8}),
+    "a first step that is rejected": (driven, (0.0, 3.0), [0.5], {"first_step": 2.5}),
+    "a slope of 0": (lambda t, y: 0.0 * y, (0.0, 3.0), [0.5, 0.0], {}),
+}
+
+
+@pytest.mark.parametrize("problem", PROBLEMS_OF_8)
+def test_steps_and_values_of_dop853_are_scipys(problem):
+    """3 of 15 evaluations in a step are for the values between; SciPy's t_eval=None needs 12"""
+    f, ends, y0, options = PROBLEMS_OF_8[problem]
+    times, options = np.linspace(*ends, 23), {"method": "DOP853", **options}
+    found = solve_ivp(f, ends, y0, t_eval=times, **options)
+    wanted = theirs.solve_ivp(f, ends, np.array(y0), t_eval=times, **options)
+    steps = theirs.solve_ivp(f, ends, np.array(y0), **options)
+    np.testing.assert_allclose(found.y, wanted.y, rtol=1e-12, atol=1e-12)
+    first = 1 if "first_step" in options else 2
+    assert (found.nfev - first) / 15 == (steps.nfev - first) / 12
+
+
+def test_derivatives_of_a_solution_of_order_8():
+    """y = exp(-r t): the mixed derivative by r and t, of y and of the time when y is 1/2"""
+    half = marked(lambda t, y: y[0] - 0.5, True)
+
+    def solved(r, t):
+        f = lambda t, y: -r * y  # noqa: E731
+        ends = (0.0, 2.0)
+        found = solve_ivp(f, ends, [1.0], "DOP853", np.stack([t]), events=half, **EXACT)
+        return np.stack([found.y[0, 0], found.t_events[0][0]])
+
+    found = tn.jacfwd(tn.jacrev(solved, (0, 1)), 0)(0.7, 0.9)
+    y = np.exp(-0.63)
+    wanted = [[0.81 * y, 2 * np.log(2) / 0.7**3], [(0.63 - 1) * y, 0.0]]
+    np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=1e-10)
 
 
 def linear(a, y0=Y0, times=TIMES, **options):
@@ -416,7 +457,7 @@ def dense(rate, **options):
     return solve_ivp(f, (0.0, 2.0), np.array([1.0, 0.5]), **given).sol
 
 
-@pytest.mark.parametrize("method", ["RK45", "RK23"])
+@pytest.mark.parametrize("method", ["RK45", "RK23", "DOP853"])
 def test_a_dense_solution_is_scipys(method):
     times = np.array([[0.0, 0.3], [1.7, 2.0]])
     options = {"method": method, "rtol": 1e-4, "atol": 1e-6}
@@ -582,6 +623,8 @@ REFUSED = [
     ({"rtol": float("nan")}, tn.InvalidParameterError, "rtol"),
     ({"rtol": -1}, tn.InvalidParameterError, "rtol"),
     ({"first_step": 0}, tn.InvalidParameterError, "first_step"),
+    ({"first_step": 1.5}, tn.InvalidParameterError, "first_step is too large"),
+    ({"args": 2.0}, tn.InvalidParameterError, "not a sequence"),
     ({"max_step": -0.1}, tn.InvalidParameterError, "max_step"),
     ({"t_span": 1.0}, tn.InvalidParameterError, "interval"),
     ({"t_span": (0, 1, 2)}, tn.InvalidParameterError, "interval"),
