@@ -142,6 +142,8 @@ def test_a_library_that_is_not_installed_is_wrong_only_if_its_backend_is_named(s
     assert (done.returncode, data["problems"]) == (0, [])
     assert (plugin["status"], plugin["missing_library"]) == ("broken", "no_such")
     assert plugin["reason"].startswith("no_such is not installed")
+    end = site.cli("doctor").stdout.partition("\nNothing is wrong.\n")[2]
+    assert end.startswith("bare cannot be used until no_such is installed")
     named = site.cli("doctor", TENFERRO_BACKEND="bare")
     assert named.returncode == 1
     assert "TENFERRO_BACKEND names bare, which is broken: no_such is not" in named.stdout

@@ -160,9 +160,20 @@ def write_doctor(data: Data, options: Any) -> str:
         "plugins",
         *(f"  {line}".rstrip() for line in write_plugins(data, options).splitlines()),
         "",
-        *(["Wrong:", *(f"  {text}" for text in problems)] if problems else ["Nothing is wrong."]),
+        *(["Wrong:", *(f"  {text}" for text in problems)] if problems else _all_is_well(data)),
     ]
     return "\n".join(lines)
+
+
+def _all_is_well(data: Data) -> Iterator[str]:
+    """Yield the end of a report without problems: which plugins are broken, and why that is fine."""
+    yield "Nothing is wrong."
+    for plugin in data["plugins"]:
+        if plugin["missing_library"]:
+            yield (
+                f"{plugin['name']} cannot be used until {plugin['missing_library']} is installed; "
+                "ignore it if you do not need it."
+            )
 
 
 def _variable_text(variable: Data) -> str:
