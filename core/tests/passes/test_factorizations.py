@@ -98,6 +98,10 @@ def factors_as_a_right_hand_side():
     return [apply(LinearSolve(), a, factors, permutation, factors)]
 
 
+def factors_and_determinant():
+    return [apply(Lu(), a)[0], apply(Slogdet(), a)[1]]
+
+
 def another_permutation():
     factors, _, _ = apply(Lu(), a)
     return [apply(LinearSolve(), a, factors, apply(Lu(), matrix("c"))[2], few)]
@@ -107,6 +111,7 @@ STAYS = {
     "factors": factors_and_systems,
     "pivots": pivots_and_systems,
     "factors, as a right-hand side": factors_as_a_right_hand_side,
+    "factors, beside a determinant": factors_and_determinant,
     "another permutation": another_permutation,
     "small": lambda: [solve(matrix("m", 63), value("n", shape=(63, 2)))],
     "a stack of 33 rows": lambda: [solve(matrix("m", 33, lead=(9,)), value("n", shape=(9, 33, 2)))],
@@ -171,9 +176,10 @@ def small(columns=32, dtype="f64"):
     return value("m", dtype, (9, 32, columns))
 
 
-def inverses(a):
-    dtype = a.aval.dtype
-    return solve(a, apply(BroadcastInDim(a.aval.shape, (1, 2)), identity(32, dtype)))
+def inverses(a, n=32, dimensions=(1, 2), adjoint=False):
+    """Systems whose right-hand sides repeat an identity matrix: inverses, as it is by default."""
+    ones = apply(BroadcastInDim(a.aval.shape, dimensions), identity(n, a.aval.dtype))
+    return solve(a, ones, adjoint)
 
 
 def systems_of(*outputs):
@@ -184,12 +190,19 @@ def systems_of(*outputs):
 
 
 m, other, z = small(), small(), small(dtype="c128")
+cube = value("m", shape=(32, 32, 32))
 KNOWN = {
     "before a system": ([inverses(m), solve(m, other)], ["solve", "product"]),
     "behind a system": ([solve(m, other), inverses(m)], ["solve", "product"]),
     "behind the adjoint system": ([solve(m, other, True), inverses(m)], ["solve", "product"]),
     "of another stack": ([inverses(other), solve(m, other)], ["solve", "solve"]),
     "beside few columns": ([inverses(m), solve(m, small(31))], ["solve", "solve"]),
+    "of the adjoint matrices": ([inverses(m, adjoint=True), solve(m, other)], ["solve", "solve"]),
+    "with ones everywhere": ([inverses(m, n=1), solve(m, other)], ["solve", "solve"]),
+    "with ones along another axis": (
+        [inverses(cube, dimensions=(0, 1)), solve(cube, cube)],
+        ["solve", "solve"],
+    ),
     "of complex matrices": ([inverses(z), solve(z, z, True)], ["solve", "solve"]),
 }
 
@@ -198,6 +211,11 @@ KNOWN = {
 def test_known_inverses_of_a_stack_multiply(name):
     outputs, wanted = KNOWN[name]
     assert systems_of(*outputs) == wanted
+
+
+def test_an_inverse_is_written_once():
+    graph = optimized(graph_of(inverses(m), solve(m, other), solve(m, m)), ["systems"])[0]
+    assert [type(node[0]) for node in graph.nodes].count(SystemSolve) == 1
 
 
 def test_known_inverses_multiply_in_the_adjoint_system_by_their_rows():
