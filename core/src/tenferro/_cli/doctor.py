@@ -166,7 +166,7 @@ def write_doctor(data: Data, options: Any) -> str:
 
 
 def _all_is_well(data: Data) -> Iterator[str]:
-    """Yield the end of a report without problems: which plugins are broken, and why that is fine."""
+    """Yield the end of a report without problems, with the plugins that only lack a library."""
     yield "Nothing is wrong."
     for plugin in data["plugins"]:
         if plugin["missing_library"]:
