@@ -46,11 +46,30 @@ def test_the_nearest_function_is_named():
     "call, cure",
     [
         (lambda a: scipy_linalg.cossin(a, 1, 1), r"tenferro\.custom_vjp"),
+        (lambda a: scipy_linalg.pinvh(a), r"pinv\(a, hermitian=True\)"),
+        (lambda a: scipy_linalg.eigvalsh_tridiagonal(a[0], a[1, :1]), r"np\.diag\(e, 1\)"),
+        (lambda a: scipy_linalg.solve_toeplitz(a[0], a[1]), r"linalg\.toeplitz\(c, r\)"),
     ],
 )
 def test_a_function_without_a_counterpart_names_what_to_write(call, cure):
     with pytest.raises(tn.UnsupportedFunctionError, match=cure):
         call(tn.asarray(A))
+
+
+SHARED = {
+    "cholesky": lambda a: scipy_linalg.cholesky(a),
+    "qr": lambda a: scipy_linalg.qr(a),
+    "eigh": lambda a: scipy_linalg.eigh(a, A),
+}
+DIFFERENCES = {"cholesky": "upper=True", "qr": "mode='complete'", "eigh": "eigh(a, b=b)"}
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_a_counterpart_that_is_numpys_says_what_differs(name):
+    with pytest.raises(tn.UnsupportedFunctionError) as caught:
+        SHARED[name](tn.asarray(A))
+    assert caught.value.nearest == f"tenferro.linalg.{name}"
+    assert DIFFERENCES[name] in " ".join(str(caught.value).split())
 
 
 def test_numbers_that_are_converted_by_name_are_taken():

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from tenferro.arrays.diagnosis.asking import Asker, asker, asker_in, callee
-from tenferro.arrays.diagnosis.scipy_cures import cure_of_scipy
+from tenferro.arrays.diagnosis.scipy_cures import cure_of_scipy, otherwise
 from tenferro.arrays.errors import TracedConversionError, UnsupportedFunctionError
 from tenferro.arrays.registry import FUNCTIONS
 from tenferro.primitives._aval import Aval
@@ -354,11 +354,12 @@ def refuse_scipy() -> None:
         return
     names = import_module(f"tenferro.{part}").__all__
     nearest = f"tenferro.{part}.{name}" if name in names else None
-    hint = "" if nearest else f"{cure_of_scipy(f'{part}.{name}')}; "
-    hint += (
+    known = otherwise if nearest else cure_of_scipy
+    constant = (
         "for a value that is meant as a constant, call it on "
         "`np.asarray(tenferro.stop_gradient(x))`"
     )
+    hint = "; ".join(filter(None, [known(f"{part}.{name}"), constant]))
     raise UnsupportedFunctionError(
         f"{found} takes no tenferro arrays: it would make plain numbers of them\n"
         f"  from       {source_text(caller())}\n"

@@ -21,6 +21,9 @@ _OF_EQUATION = (
     "`scipy.{rest}` outside of jit"
 )
 _CONVOLVED = 'write `tenferro.signal.convolve(np.pad(x, width, "symmetric"), kernel, "valid")`'
+_TRIDIAGONAL = (
+    "write `np.linalg.eigh(np.diag(d) + np.diag(e, 1) + np.diag(e, -1))`, or `eigvalsh` of it"
+)
 _NAMES = {
     "fft.dct": "write it by `np.fft.rfft` of the sequence and its mirror image",
     "interpolate.interp1d": (
@@ -29,6 +32,17 @@ _NAMES = {
     "interpolate.RegularGridInterpolator": (
         "write `tenferro.ndimage.map_coordinates(values, places, order=1)`, with places in steps "
         "of the grid"
+    ),
+    "linalg.eigh_tridiagonal": _TRIDIAGONAL,
+    "linalg.eigvalsh_tridiagonal": _TRIDIAGONAL,
+    "linalg.expm_frechet": "write `tenferro.jvp(tenferro.linalg.expm, (A,), (E,))`",
+    "linalg.matmul_toeplitz": "write `tenferro.linalg.toeplitz(c, r) @ x`",
+    "linalg.pinvh": "write `np.linalg.pinv(a, hermitian=True)`",
+    "linalg.solve_circulant": "write `np.linalg.solve(tenferro.linalg.circulant(c), b)`",
+    "linalg.solve_toeplitz": "write `np.linalg.solve(tenferro.linalg.toeplitz(c, r), b)`",
+    "linalg.subspace_angles": (
+        "the cosines of the angles are `tenferro.linalg.svdvals(P.conj().T @ Q)`, with P and Q "
+        "from `tenferro.linalg.orth`"
     ),
     "ndimage.convolve": _CONVOLVED,
     "signal.convolve2d": "write `tenferro.signal.convolve`, which takes arrays of any rank",
@@ -45,6 +59,24 @@ _PARTS = {
         "`scipy.{rest}` computes with numbers: write the sum over nodes that "
         "`np.polynomial.legendre.leggauss` gives, or the steps of `tenferro.integrate.solve_ivp`; "
         "or state its derivative by `tenferro.custom_vjp`"
+    ),
+}
+# Names of ``np.linalg``, too, by what SciPy's function does otherwise when it is called alike.
+_OTHERWISE = {
+    "linalg.cholesky": (
+        "it gives the lower factor, as NumPy's does: where SciPy's default is meant, the upper "
+        "one, write `upper=True`"
+    ),
+    "linalg.eig": "it gives values and vectors: the problem a x = w b x is that of `solve(b, a)`",
+    "linalg.eigh": "the problem a x = w b x is `eigh(a, b=b)`; `lower=False` is `UPLO='U'`",
+    "linalg.eigvalsh": "the problem a x = w b x is `eigvalsh(a, b=b)`; `lower=False` is `UPLO='U'`",
+    "linalg.qr": (
+        "it gives the reduced factors, as NumPy's does: where SciPy's default is meant, the square "
+        "Q, write `mode='complete'`"
+    ),
+    "linalg.solve": (
+        "it takes no `assume_a`: for a positive definite matrix there is `cho_solve(cho_factor(a), "
+        "b)`, for a triangular one `solve_triangular`"
     ),
 }
 _NO_DERIVATIVE = (
@@ -65,6 +97,11 @@ def cure_of_scipy(rest: str) -> str:
     if part == "special" and name in import_module("tenferro.special").__all__:
         return f"a list hides its Arrays: call `scipy.{rest}(np.stack([x, y]))`"
     return (_NAMES.get(rest) or _PARTS.get(part) or _NO_DERIVATIVE).replace("{rest}", rest)
+
+
+def otherwise(rest: str) -> str:
+    """Return what differs between ``scipy.{rest}`` and our function of that name, if anything."""
+    return _OTHERWISE.get(rest, "")
 
 
 def _cure_of_distributions(distribution: str, name: str) -> str:

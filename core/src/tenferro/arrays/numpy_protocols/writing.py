@@ -110,10 +110,12 @@ def rebind(x: Array, value: Array) -> Array:
 
 def writing_error(function: str) -> ImmutableArrayError:
     """Make the error about an Array that would be written into memory."""
+    then = f", then `np.{function}(buf, ...)`" if "." in function else ", or write `buf = buf + x`"
     return ImmutableArrayError(
         f"np.{function} cannot write an Array into memory (`out=`, or an augmented assignment to "
         "an\n  ndarray such as `buf += x`)\n"
         f"  from       {source_text(caller())}\n"
-        "  hint       start from `np.zeros_like(x)` with x an Array, or write `buf = buf + x`",
+        "  hint       an array of NumPy holds numbers only: make it an Array first, as in\n"
+        f"             `buf = tenferro.asarray(buf)`{then}",
         function=function,
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.functions.linalg.definite_pairs import of_unit_length, one_matrix
 from tenferro.arrays.functions.linalg.splitting_values import eigh_of
 from tenferro.arrays.functions.structural import matrix_transpose
 from tenferro.arrays.handle.array import Array
@@ -39,11 +40,17 @@ def _lower(a: Any, triangle: Any) -> Array:
     adjoint.
     """
     found = double_if_exact(a)
-    if triangle not in ("L", "l", "U", "u"):
+    if not isinstance(triangle, str) or triangle not in ("L", "l", "U", "u"):
+        is_name = isinstance(triangle, str)
         error = InvalidParameterError.of(
-            "eigh", "no such triangle", got=f"UPLO={triangle!r}", need="'L' or 'U'",
-            parameter="UPLO", value=triangle,
-        )  # fmt: skip
+            "eigh",
+            "no such triangle",
+            got=f"UPLO={triangle!r}" if is_name else f"UPLO: {type(triangle).__name__}",
+            need="'L' or 'U'",
+            hint="" if is_name else "the matrix b of a x = w b x has a name: `eigh(a, b=b)`",
+            parameter="UPLO",
+            value=triangle,
+        )
         raise at_user_line(error)
     return found if triangle in "Ll" or found.ndim < 2 else conj(matrix_transpose(found))
 
@@ -53,6 +60,7 @@ def eigh(
     a: Any,
     UPLO: str = "L",
     *,
+    b: Any = None,
     gauge: str = "raw",
     epsilon: float | None = None,
     projectors_only: bool = False,
@@ -64,6 +72,8 @@ def eigh(
 
     a: [*B,n,n]   →   w: [*B,n]   V: [*B,n,n]
 
+    b: a positive definite matrix, for the problem a x = w b x as in ``scipy.linalg.eigh(a, b)``;
+    then Vᴴ b V = 1, and the gauge is "raw"
     gauge: "raw", or "canonical", where the entry of largest modulus of each vector is real and
     positive, with the derivative that this choice has
     epsilon: values closer than epsilon·max|w| count as equal in derivatives, 1e-12 if None (1e-5 in
@@ -78,26 +88,53 @@ def eigh(
     diagonal has twice its share of the gradient on the manifold of Hermitian matrices. With g the
     gradient, that one is (g + gᴴ)/2, which is also what ``eigh((a + a.conj().T) / 2)`` has.
 
+    Raises       ShapeMismatchError, DTypeMismatchError, InvalidParameterError (UPLO, gauge,
+                 epsilon, split); of b, NotPositiveDefiniteError on backends that see it, nan
+                 elsewhere.
+    Source       of b: Golub & Van Loan, Matrix Computations, algorithm 8.7.1
+
     >>> import tenferro as tn
     >>> tn.linalg.eigh([[2.0]]).eigenvalues
     array([2.])
+    >>> tn.linalg.eigh([[2.0]], b=[[4.0]])
+    EighResult(eigenvalues=array([0.5]), eigenvectors=array([[0.5]]))
     """
-    return EighResult(*eigh_of(_lower(a, UPLO), gauge, epsilon, projectors_only, split))
+    if b is None:
+        return EighResult(*eigh_of(_lower(a, UPLO), gauge, epsilon, projectors_only, split))
+    _refuse_gauge(gauge)
+    c, factor = one_matrix(_lower(a, UPLO), _lower(b, UPLO), "eigh")
+    w, v = eigh_of(c, gauge, epsilon, projectors_only, split)
+    return EighResult(w, of_unit_length(factor, v))
+
+
+def _refuse_gauge(gauge: str) -> None:
+    """Refuse a choice of phases for vectors of a pair: it is made for those of one matrix."""
+    if gauge != "raw":
+        error = InvalidParameterError.of(
+            "eigh", "no such gauge of a pair of matrices", got=f"gauge={gauge!r} and b",
+            need="gauge='raw', and a loss that does not depend on phases", parameter="gauge",
+            value=gauge,
+        )  # fmt: skip
+        raise at_user_line(error)
 
 
 @covers("linalg.eigvalsh")
-def eigvalsh(a: Any, UPLO: str = "L") -> Array:
+def eigvalsh(a: Any, UPLO: str = "L", *, b: Any = None) -> Array:
     """Compute the eigenvalues of Hermitian matrices, increasing.
 
     Vectors are computed only for derivatives.
 
     a: [*B,n,n]   →   w: [*B,n]
 
+    b: a positive definite matrix, for the problem a x = w b x as in ``scipy.linalg.eigvalsh(a, b)``
+
     >>> import tenferro as tn
     >>> tn.linalg.eigvalsh([[2.0]])
     array([2.])
     """
-    return of_hermitian.eigvalsh(_lower(a, UPLO))
+    if b is None:
+        return of_hermitian.eigvalsh(_lower(a, UPLO))
+    return of_hermitian.eigvalsh(one_matrix(_lower(a, UPLO), _lower(b, UPLO), "eigvalsh")[0])
 
 
 @covers("linalg.eig")
