@@ -47,12 +47,13 @@ def test_programs_of_derivatives_do_not_confuse_the_two():
         np.testing.assert_allclose(tn.grad(both)(X), 3 * X**2)
 
 
-def test_a_program_with_it_is_not_saved():
+def test_a_program_with_it_is_not_saved(tmp_path):
     """What is loaded would have the derivatives of the value"""
     looped = lambda x: tn.fori_loop(0, 2, lambda i, y: swapped(y), x)  # noqa: E731
     for f in (swapped, looped):
         with pytest.raises(tn.SerializationError, match="derivative rule"):
-            tn.save_graph("unused", f, X)
+            tn.save_graph(tmp_path / "refused", f, X)
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize(
