@@ -66,6 +66,26 @@ def test_parts(check, dtype, shape):
     check(lambda z: tp.complex(tp.real(z), tp.imag(z)), [z], z)
 
 
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(), (2,)])
+def test_an_imaginary_part_of_zeros_keeps_its_sign(run, zero, dtype, shape):
+    """z = x + 0i is a conversion, z = x - 0i is not"""
+    x = np.array([1.5, -0.0], dtype)[: int(np.prod(shape))].reshape(shape)
+    expected = np.full(shape, complex(0.0, zero), np.result_type(dtype, "complex64"))
+    expected.real = x
+    (found,) = run(lambda x: tp.complex(x, tp.constant(zero, dtype, shape)), x)
+    assert found.tobytes() == expected.tobytes()
+
+
+def test_the_transpose_of_a_real_part_is_a_conversion(program, backend):
+    """ct_z = ct + 0i"""
+    made = program(lambda x: tp.complex(x, tp.constant(0.0, "float64", (2,))), np.ones(2))
+    assert "{0}.astype({p0})" in {
+        line.expression.template for line in backend.compile(made, made.input_avals).plan.lines
+    }
+
+
 def test_complex_is_not_computed_by_a_product(check):
     inf = np.array([np.inf])
     (expected,) = [np.empty(1, "complex128")]

@@ -50,6 +50,7 @@ _PASSES = "tenferro_numpy.plan_passes"
 #: by primitive, what writes expressions that do less work where operands are literals
 _BY_LITERALS = {
     "std::clamp": ("tenferro_numpy.lowerings.arithmetic", "clamp_between"),
+    "std::complex": ("tenferro_numpy.lowerings.complex", "without_imaginary_part"),
     "std::scatter_add": (f"{_PASSES}.constant_scatter", "placed"),
     "std::select": ("tenferro_numpy.lowerings.selection", "select_with_zero"),
 }

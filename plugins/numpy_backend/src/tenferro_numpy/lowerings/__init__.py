@@ -56,6 +56,7 @@ _EXPRESSIONS = {  # the module with the expressions of a family of primitives
     "complex": "complex",
     "contraction": "contraction",
     "elementwise": "elementwise",
+    "fourier": "fft",
     "gammas": "special",
     "indexing": "indexing",
     "linalg.linear_solve": "linalg.lu",

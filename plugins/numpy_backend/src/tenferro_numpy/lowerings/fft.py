@@ -1,13 +1,16 @@
 """Fourier transforms on NumPy: those of `numpy.fft`, of many elements those of `scipy.fft`.
 
-Both are pocketfft. SciPy's vectorizes over lines and runs over all axes in one call, which is 1.3
-times as fast from about 2¹⁴ elements on, and 3 times in single precision; below, the call counts,
-which is cheaper in NumPy, and so does the import of SciPy, which takes as long as that of NumPy.
+Both are pocketfft. Of short lines `numpy.fft` spends two thirds of its time in Python before it
+calls a ufunc: an instruction along one axis is the call of that ufunc. SciPy's vectorizes over
+lines and runs over all axes in one call, which is 1.3 times as fast from about 2¹⁴ elements on, and
+3 times in single precision; below, the call counts, which is cheaper in NumPy, and so does the
+import of SciPy, which takes as long as that of NumPy.
 Read next: `indexing.py`.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,9 +18,11 @@ import numpy as np
 from tenferro.backend.lowering import Lowerings
 from tenferro.backend.numpy_like import fft as shared
 from tenferro.backend.numpy_like.fft import BACKWARD, FORWARD, rescaled
+from tenferro.primitives import Aval
 from tenferro.primitives.fourier import Fft, Irfft, Rfft
+from tenferro_numpy.ir.expression import Expression, Function, Specialize, called
 
-__all__ = ["register"]
+__all__ = ["EXPRESSIONS", "register"]
 
 _MIN_ELEMENTS_FOR_SCIPY = 2**14  # elements from which SciPy is faster
 
@@ -60,3 +65,56 @@ def _irfft(fft: Any, op: Irfft, x: Any) -> Any:
     if not op.twice:
         x = rescaled(x.copy(), 0.5, op.axes[-1], op.length)
     return fft.irfftn(x, lengths, op.axes, BACKWARD[op.norm])
+
+
+# ---- few elements along one axis: the ufunc that `numpy.fft` calls -------------------------------
+
+
+def _along_one_axis(
+    op: Any, avals: tuple[Aval, ...], result: Aval, lowering: Function
+) -> Expression:
+    """Call the ufunc with the factor that `numpy.fft` would give it."""
+    (x,) = avals
+    ufunc = _ufunc(op, x)
+    if ufunc is None or len(op.axes) != 1 or not 0 < x.size < _MIN_ELEMENTS_FOR_SCIPY:
+        return called(op, 1, lowering, shares=False)
+    (axis,) = op.axes
+    dtype = np.dtype(result.dtype.name)
+    factor = _factor(op.norm, (result if type(op) is Irfft else x).shape[axis], dtype)
+    bound = (ufunc, factor, np.empty, result.shape, dtype)
+    if axis == x.ndim - 1:
+        return Expression("{p0}({0}, {p1}, {p2}({p3}, {p4}))", bound, onto="{p0}({0}, {p1}, {out})")
+    return Expression(
+        "{p0}({0}, {p1}, {p2}({p3}, {p4}), axes={p5})",
+        (*bound, [(axis,), (), (axis,)]),
+        onto="{p0}({0}, {p1}, {out}, axes={p5})",
+    )
+
+
+def _ufunc(op: Any, x: Aval) -> Any:
+    """Return the ufunc of `numpy.fft`; None where NumPy has it no more, or columns are rescaled."""
+    if type(op) is Fft:
+        name = "ifft" if op.inverse else "fft"
+    elif type(op) is Irfft:
+        name = "irfft" if op.twice else ""
+    else:
+        name = "" if op.twice else "rfft_n_odd" if x.shape[op.axes[-1]] % 2 else "rfft_n_even"
+    try:
+        found = getattr(import_module("numpy.fft._pocketfft_umath"), name, None)
+    except ImportError:
+        return None
+    return found if getattr(found, "nin", None) == 2 else None
+
+
+def _factor(norm: str, length: int, dtype: Any) -> Any:
+    """Return the factor of a scale, rounded as `numpy.fft` rounds it.
+
+    With the integer 1 it transforms single precision in double, and rounds then.
+    """
+    real = dtype.type(0).real.dtype.type
+    if norm == "sum":
+        return 1
+    return np.reciprocal(np.sqrt(length, dtype=real) if norm == "ortho" else real(length))
+
+
+EXPRESSIONS: dict[type, Specialize] = dict.fromkeys((Fft, Irfft, Rfft), _along_one_axis)
