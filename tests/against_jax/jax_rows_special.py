@@ -130,6 +130,10 @@ ROWS = [
         not_jax_gradient=OF_X_ALONE),
     row("huber", (2, 3), (-1.9, 1.9), theirs=huber),  # differences see a kink that is near
     row("pseudo_huber", AWAY, WIDE, theirs=lambda d, r: d * d * (jnp.sqrt(1 + (r / d) ** 2) - 1)),
+    row("boxcox", AWAY, AWAY, theirs=lambda x, p: (x**p - 1) / p),
+    row("boxcox1p", AWAY, AWAY, theirs=lambda x, p: ((1 + x) ** p - 1) / p),
+    row("inv_boxcox", AWAY, AWAY, theirs=lambda y, p: (p * y + 1) ** (1 / p)),
+    row("inv_boxcox1p", AWAY, AWAY, theirs=lambda y, p: (p * y + 1) ** (1 / p) - 1),
     row("iv", AWAY, before=(2,), theirs=lambda v, x: bessel_series(v)(x)),
     row("ive", AWAY, before=(2,), theirs=lambda v, x: bessel_series(v)(x) * jnp.exp(-x)),
     *[row(f"{kind}{n}", AWAY, theirs=bessel_integral(n, kind)) for kind in "jyk" for n in (0, 1)],

@@ -41,6 +41,12 @@ from tenferro.arrays.functions.elementwise import erf, exp2, expm1, log1p
 from tenferro.arrays.functions.elementwise import logistic as expit
 from tenferro.arrays.functions.faddeeva import dawsn, erfi, voigt_profile, wofz
 from tenferro.arrays.functions.logsumexp import log_softmax, logsumexp, softmax
+from tenferro.arrays.functions.power_transforms import (
+    boxcox,
+    boxcox1p,
+    inv_boxcox,
+    inv_boxcox1p,
+)
 from tenferro.arrays.functions.special import (
     beta,
     betainc,
@@ -87,6 +93,8 @@ __all__ = [
     "betainc",
     "betaincc",
     "betaln",
+    "boxcox",
+    "boxcox1p",
     "cbrt",
     "dawsn",
     "digamma",
@@ -112,6 +120,8 @@ __all__ = [
     "i0e",
     "i1",
     "i1e",
+    "inv_boxcox",
+    "inv_boxcox1p",
     "iv",
     "ive",
     "j0",

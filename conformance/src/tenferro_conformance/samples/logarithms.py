@@ -1,4 +1,4 @@
-"""Samples of the logarithms family: xlogy xlog1py rel_entr logit exprel.
+"""Samples of the logarithms family: xlogy xlog1py rel_entr kl_div logit exprel scaled_expm1.
 
 Read `rows.py` for what the fields of a row mean.
 """
@@ -61,6 +61,22 @@ REL_ENTR = table(
     refuses="shapes no_integers no_complex",
     level=1, tol="special",
 )  # fmt: skip
+KL_DIV = table(
+    "std::kl_div",
+    *elementwise_rows(_positive, partial(grid, 0.5, 3), domain=Domain(low=0.0)),
+    Row(edge="nan", inputs=([nan, 1.0, nan, -1.0], [1.0, nan, nan, 1.0]), expected=[nan] * 4),
+    Row(edge="zero", inputs=([0.0, 0.0, 0.0], [2.0, inf, 0.0]), expected=[2.0, inf, 0.0]),
+    Row(edge="ends", inputs=([1.0, 2.0], [0.0, 0.0]), expected=[inf, inf]),
+    Row(edge="near", inputs=([1.0, 3.0, 5.0], [1.0, 3 + 2.0**-20, 5 - 2.0**-10]), wrt=(0, 1),
+        order=2),
+    Row(edge="where_the_formula_changes", inputs=([1.0, 0.5, 1.0], [0.5625, 1.0, 1.84375]),
+        wrt=(0, 1), order=1),
+    Row(edge="slope_at_zero", inputs=([0.0, 0.0], [2.0, 0.0]), expected=[2.0, 0.0], wrt=(1,),
+        order=1, smooth=False, tangents=([1.0, 1.0],), derivative=[1.0, 1.0], note="1 - x/y"),
+    refuses="shapes no_integers no_complex",
+    meaning=lambda mp, x, y: (x * mp.log(x / y) if x else 0) - x + y,
+    level=1, tol="special",
+)  # fmt: skip
 LOGIT = table(
     "std::logit",
     *elementwise_rows(partial(grid, 0.0625, 0.9375), domain=Domain(low=0.0, high=1.0)),
@@ -83,5 +99,24 @@ EXPREL = table(
     Row(edge="second", inputs=(_any(2, 3),), params={"order": 2}, wrt=(0,), order=1),
     level=1, tol="special",
 )  # fmt: skip
+SCALED_EXPM1 = table(
+    "std::scaled_expm1",
+    *elementwise_rows(_any, partial(grid, -1.5, 1.75)),
+    Row(edge="nan", inputs=([nan, 1.0], [1.0, nan]), expected=[nan] * 2),
+    Row(edge="rate_zero", inputs=([2.0, -0.5, inf, -inf], [0.0] * 4),
+        expected=[2.0, -0.5, inf, -inf]),
+    Row(edge="slope_at_rate_zero", inputs=([2.0, -0.5], [0.0, 0.0]), expected=[2.0, -0.5],
+        wrt=(0, 1), order=1, smooth=False, tangents=([1.0, 0.0], [0.0, 1.0]),
+        derivative=[1.0, 0.125]),
+    Row(edge="near_zero", inputs=([2.0, -0.5, 2.0**-40], [2.0**-30, -(2.0**-12), 0.5]),
+        wrt=(0, 1), order=2, dtypes=F64),
+    Row(edge="infinite", inputs=([inf, -inf, -inf, inf], [-2.0, 0.5, -1.0, 1.0]),
+        expected=[0.5, -2.0, -inf, inf]),
+    Row(edge="large", inputs=([30.0, -40.0, 5.0], [-1.0, 0.75, 4.0]), wrt=(0, 1), order=1,
+        dtypes=F64),
+    refuses="shapes no_integers no_complex",
+    meaning=lambda mp, x, y: mp.expm1(x * y) / y if y else x,
+    level=1, tol="special",
+)  # fmt: skip
 
-TABLES: tuple[Table, ...] = (XLOGY, XLOG1PY, REL_ENTR, LOGIT, EXPREL)
+TABLES: tuple[Table, ...] = (XLOGY, XLOG1PY, REL_ENTR, KL_DIV, LOGIT, EXPREL, SCALED_EXPM1)

@@ -77,6 +77,7 @@ FAMILIES = {
     ),
     "padding": "pad",
     "polynomial": "polyadd polyder polydiv polyint polymul polysub polyval",
+    "power_transforms": "boxcox boxcox1p inv_boxcox inv_boxcox1p",
     "printing": "array2string array_repr array_str may_share_memory shares_memory",
     "quantiles": "median percentile quantile",
     "ranges": "arange geomspace indices linspace logspace meshgrid",

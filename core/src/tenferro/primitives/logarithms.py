@@ -1,4 +1,4 @@
-"""Products with logarithms, right where a factor is 0; relative entropy, logit, (exp(x) - 1)/x.
+"""Products with logarithms, right where a factor is 0; entropies, logit, (exp(x) - 1)/x.
 
 A formula with ``log`` alone gives nan at 0·ln 0, and a mask around it loses a derivative; here the
 value is 0 and the derivatives are those of the limit. Read next: ``exponential_sums.py``.
@@ -11,14 +11,17 @@ from tenferro.primitives._checks import accepted, integers
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Elementwise, Mixed, bind, pointwise
 from tenferro.primitives.arithmetic import abs as absolute
-from tenferro.primitives.comparison import eq, le, logical_and, lt, select
+from tenferro.primitives.comparison import eq, ge, le, logical_and, lt, select
 from tenferro.primitives.constants import full_like, zeros_like
-from tenferro.primitives.elementwise import log, log1p
+from tenferro.primitives.elementwise import exp, expm1, log, log1p
 
 __all__ = [
-    "Exprel", "Logit", "RelEntr", "Xlog1py", "Xlogy", "exprel", "logit", "rel_entr", "xlog1py",
-    "xlogy",
+    "Exprel", "KlDiv", "Logit", "RelEntr", "ScaledExpm1", "Xlog1py", "Xlogy", "exprel", "kl_div",
+    "logit", "rel_entr", "scaled_expm1", "xlog1py", "xlogy",
 ]  # fmt: skip
+
+_NEAREST = 0.54  # the ratio of the smaller one to the larger one from which |s| < 0.3
+_ARTANH = tuple(1 / (2 * k + 3) for k in range(14))  # (artanh(s) - s)/s³ by powers of s² < 0.09
 
 
 class Xlogy(Mixed):
@@ -88,6 +91,48 @@ class RelEntr(Mixed):
         return -_ratio(x, y) * dy
 
 
+class KlDiv(Mixed):
+    """z = x ln(x/y) - x + y, y where x = 0 <= y,   dz = ln(x/y) dx + (y - x)/y dy;   real only"""
+
+    key = "std::kl_div"
+    accepts = "float"
+    batch = pointwise
+    linear = ()
+
+    def abstract_eval(self, x: Aval, y: Aval) -> Aval:
+        return accepted(self, x, y)
+
+    def decompose(self, x: Handle, y: Handle) -> Handle:
+        """Write ln(x/y) as 2 artanh(s), s = (x - y)/(x + y), near x = y.
+
+        There z is 2x (artanh(s) - s) + s (x - y). The difference comes from its series, and is at
+        most a fifth of the other term, so that no digits cancel.
+        """
+        one = full_like(x, 1)
+        is_near = logical_and(lt(x * _NEAREST, y), lt(y * _NEAREST, x))
+        top, base = select(is_near, x, one), select(is_near, y, one)
+        above, below = select(is_near, one, x), select(is_near, one, y)
+        excess = (top - base) / base
+        s = excess / (excess + 2)
+        square = s * s
+        series = full_like(x, _ARTANH[-1])
+        for coefficient in reversed(_ARTANH[:-1]):
+            series = series * square + coefficient
+        near = top * (2 * s * square * series) + s * (top - base)
+        idle = logical_and(_is_zero(above), le(above, below))
+        safe = select(idle, one, above)
+        far = select(idle, below, safe * _log_ratio(safe, below) - safe + below)
+        return select(is_near, near, far)
+
+    def jvp_x(self, dx: Handle, x: Handle, y: Handle, z: Handle) -> Handle:
+        return _log_ratio(x, y) * dx
+
+    def jvp_y(self, dy: Handle, x: Handle, y: Handle, z: Handle) -> Handle:
+        is_near = lt(y * 0.5, x)  # x - y is exact, or 1 - x/y keeps its digits by itself
+        base = select(is_near, y, full_like(y, 1))
+        return select(is_near, (base - x) / base, 1 - _ratio(x, y)) * dy
+
+
 class Logit(Elementwise):
     """y = ln(x / (1 - x)),   dy = dx / (x (1 - x));   real only"""
 
@@ -121,6 +166,50 @@ class Exprel(Elementwise):
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return exprel(x, self.order + 1)
+
+
+class ScaledExpm1(Mixed):
+    """z = (exp(xy) - 1)/y, x where y = 0,   dz = exp(xy) dx + x² exprel₁(xy) dy;   real only"""
+
+    key = "std::scaled_expm1"
+    accepts = "float"
+    batch = pointwise
+    linear = ()
+
+    def abstract_eval(self, x: Aval, y: Aval) -> Aval:
+        return accepted(self, x, y)
+
+    def decompose(self, x: Handle, y: Handle) -> Handle:
+        exponent = _exponent(x, y)
+        is_far = ge(absolute(exponent), full_like(x, 1))
+        far, base = select(is_far, exponent, zeros_like(x)), select(is_far, y, full_like(y, 1))
+        near = exprel(select(is_far, zeros_like(x), exponent))
+        return select(is_far, expm1(far) / base, x * near)
+
+    def jvp_x(self, dx: Handle, x: Handle, y: Handle, z: Handle) -> Handle:
+        return exp(_exponent(x, y)) * dx
+
+    def jvp_y(self, dy: Handle, x: Handle, y: Handle, z: Handle) -> Handle:
+        """Where xy is far below 0, derivatives of x² exprel₁(xy) by x would cancel."""
+        exponent = _exponent(x, y)
+        is_far = ge(absolute(exponent), full_like(x, 1))
+        base, there = select(is_far, y, full_like(y, 1)), select(is_far, x, zeros_like(x))
+        grown = _with_factor(there, exp(there * base))
+        far = (grown - select(is_far, z, zeros_like(z))) / base
+        width = select(is_far, zeros_like(x), x)
+        near = width * width * exprel(select(is_far, zeros_like(x), exponent), 1)
+        return select(is_far, far, near) * dy
+
+
+def _exponent(x: Handle, y: Handle) -> Handle:
+    """x y, and 0 for an infinite x times 0."""
+    endless = logical_and(eq(absolute(x), full_like(x, float("inf"))), _is_zero(y))
+    return select(endless, zeros_like(x), x) * y
+
+
+def _with_factor(x: Handle, factor: Handle) -> Handle:
+    """Multiply by a factor; an infinite x times 0 is 0."""
+    return select(_is_zero(factor), zeros_like(x), x) * factor
 
 
 def _is_zero(x: Handle) -> Handle:
@@ -189,6 +278,40 @@ def rel_entr(x: H, y: H) -> H:
     f64[2]
     """
     return bind(RelEntr(), x, y)
+
+
+def scaled_expm1(x: H, y: H) -> H:
+    """Compute the growth (exp(xy) - 1)/y at a rate y, which is x where the rate is 0.
+
+    x: f[*s]   y: f[*s]   →   z: f[*s]
+
+    Definition   z = ∫₀ˣ exp(ty) dt
+    JVP          dz = exp(xy)·dx + (x exp(xy) - z)/y·dy
+    Raises       DTypeMismatchError: if the operands are complex.
+    Source       differentiated under the integral
+
+    >>> from tenferro.primitives import scaled_expm1, variable
+    >>> scaled_expm1(variable("x", (2,), "f64"), variable("y", (2,), "f64")).aval
+    f64[2]
+    """
+    return bind(ScaledExpm1(), x, y)
+
+
+def kl_div(x: H, y: H) -> H:
+    """Compute the terms of the Kullback-Leibler divergence, with all digits near x = y.
+
+    x: f[*s]   y: f[*s]   →   z: f[*s]
+
+    Definition   z = x ln(x/y) - x + y, and y where x = 0 <= y
+    JVP          dz = ln(x/y)·dx + (y - x)/y·dy
+    Raises       DTypeMismatchError: if the operands are complex.
+    Source       Abramowitz & Stegun (1964), 4.1.28 of ln(x/y) and 4.6.33 of artanh
+
+    >>> from tenferro.primitives import kl_div, variable
+    >>> kl_div(variable("x", (2,), "f64"), variable("y", (2,), "f64")).aval
+    f64[2]
+    """
+    return bind(KlDiv(), x, y)
 
 
 def logit(x: H) -> H:

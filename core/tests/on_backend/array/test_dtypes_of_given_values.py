@@ -158,6 +158,13 @@ def test_traced_positions_out_of_bounds_stay_out_of_bounds():
     np.testing.assert_array_equal(places, [6, 6, 5, 6])
 
 
+@pytest.mark.parametrize("x", [2, True, 2.0, np.int8(2), np.array([2.0], "f")])
+@pytest.mark.parametrize("y", [3, np.int8(3), np.array([3], "i1"), np.array([3])])
+def test_powers_of_two_have_the_dtype_of_numpys(x, y):
+    """A Python integer times 2 to an array is float16; to a Python integer, float64"""
+    assert np.asarray(tn.ldexp(x, y)).dtype == np.ldexp(x, y).dtype
+
+
 def test_refused_as_numpy_refuses():
     with pytest.raises(tn.TenferroError, match="uint64"):
         np.ldexp(tn.asarray(REAL), np.array([2**63], np.uint64))

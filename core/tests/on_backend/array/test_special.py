@@ -50,6 +50,8 @@ PARAMETERS = {
     "n x": "kn polygamma yn",
     "v z": "iv ive jn jv kv kve yv",
     "x q": "zeta",
+    "x lmbda": "boxcox boxcox1p",
+    "y lmbda": "inv_boxcox inv_boxcox1p",
     "x y": "kl_div rel_entr xlog1py xlogy",
     "x sigma gamma": "voigt_profile",
     "x axis": "log_softmax softmax",
@@ -208,6 +210,24 @@ def test_entropies_bend_infinitely_at_numbers_below_the_normal_ones():
     """entr'' = -1/x and ∂²/∂x² x ln(x/y) = 1/x overflow there, and are not nan"""
     assert tn.grad(tn.grad(tn.special.entr))(1e-310) == -inf
     assert tn.grad(tn.grad(lambda x: tn.special.kl_div(x, 1e-310)))(1e-310) == inf
+
+
+@pytest.mark.parametrize("away", [1e-9, -1e-5, 2.0**-20, 0.7, -0.45, 0.9, 30.0])
+def test_the_divergence_of_nearly_equal_numbers_keeps_its_digits(away):
+    """x ln(x/y) - x + y with its slopes ln(x/y) and 1 - x/y, y = x (1 + ε)"""
+    x, y = 1.5, 1.5 * (1 + away)
+    with mpmath.workdps(40):
+        a, b = mpmath.mpf(x), mpmath.mpf(y)
+        want = [a * mpmath.log(a / b) - a + b, mpmath.log(a / b), 1 - a / b, 1 / a, a / b**2]
+    first, second = (tn.grad(tn.special.kl_div, i) for i in (0, 1))
+    slopes = [first(x, y), second(x, y)]
+    bends = [tn.grad(first, 0)(x, y), tn.grad(second, 1)(x, y)]
+    got = [tn.special.kl_div(x, y), *slopes, *bends]
+    np.testing.assert_allclose(np.array(got, float), np.array(want, float), rtol=1e-14)
+
+
+def test_the_divergence_of_the_largest_numbers_does_not_overflow():
+    assert tn.special.kl_div(1e308, 1e308) == 0
 
 
 @pytest.mark.parametrize("name", ["logsumexp", "softmax", "log_softmax"])

@@ -21,7 +21,8 @@ _STATISTICS = (
     *("bessel_i", "bessel_ie"),
     *("beta_density", "betainc", "betaincc", "betaln", "erfcinv", "erfcx", "exprel"),
     *("gamma", "gamma_density", "gamma_moment", "gammainc", "gammaincc"),
-    *("log_ndtr", "log_softmax", "logit", "ndtr", "ndtri", "polygamma_difference", "random_bits"),
+    *("kl_div", "log_ndtr", "log_softmax", "logit", "ndtr", "ndtri", "polygamma_difference"),
+    *("random_bits", "scaled_expm1"),
     *("random_log_gamma", "reduce_logsumexp", "rel_entr", "softmax", "threefry2x32", "xlog1py"),
     *("xlogy", "zeta"),
 )

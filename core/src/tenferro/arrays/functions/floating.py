@@ -14,7 +14,7 @@ from tenferro.arrays.functions.arithmetic import clip, maximum, minimum
 from tenferro.arrays.functions.comparison import equal, isfinite, isnan, where
 from tenferro.arrays.functions.complex import imag, real
 from tenferro.arrays.handle.array import Array, another_handle
-from tenferro.arrays.handle.convert import as_array
+from tenferro.arrays.handle.convert import as_array, weak_kind
 from tenferro.arrays.numpy_protocols.writing import rebind
 from tenferro.arrays.promotion.broadcast import (
     broadcast_shapes,
@@ -25,7 +25,16 @@ from tenferro.arrays.promotion.broadcast import (
     stretch,
 )
 from tenferro.arrays.registry import covers
-from tenferro.primitives import DType, DTypeMismatchError, arithmetic, bool_, int32, int64, uint64
+from tenferro.primitives import (
+    DType,
+    DTypeMismatchError,
+    arithmetic,
+    bool_,
+    float16,
+    int32,
+    int64,
+    uint64,
+)
 from tenferro.primitives import complex as make_complex
 from tenferro.primitives import rounding as p
 from tenferro.primitives.bitwise import bitwise_and, shift_left, shift_right
@@ -130,6 +139,8 @@ def _times_power_of_two(x: Array, exponent: Array) -> Array:
 def ldexp(x: Any, y: Any) -> Array:
     """Compute x · 2^y elementwise, for integers y.
 
+    A Python integer x has no dtype of its own; with an array y it becomes float16, as in NumPy.
+
     Raises DTypeMismatchError: if y is not an integer, or one of 64 bits without a sign.
 
     >>> import tenferro as tn
@@ -143,7 +154,8 @@ def ldexp(x: Any, y: Any) -> Array:
             need="an array of integers, not of uint64",
         )  # fmt: skip
         raise at_user_line(error)
-    found = floating(_real(x, "ldexp"))
+    is_weak = weak_kind(x) is int and weak_kind(y) is None
+    found = cast(as_array(x), float16) if is_weak else floating(_real(x, "ldexp"))
     shape = broadcast_shapes(found.shape, power.shape, function="ldexp")
     bound = 3 * -_LEAST_EXPONENT[found.dtype.name]
     wide = clip(cast(power, int64), -bound, bound)

@@ -267,7 +267,7 @@ def kl_div(x: Any, y: Any) -> Array:
     one, endless = filled(a, 1), filled(a, float("inf"))
     outside = _outside(a, b)
     left, right = select(outside, one, a), select(outside, one, b)
-    return select(outside, endless, logarithms.rel_entr(left, right) - left + right)
+    return select(outside, endless, logarithms.kl_div(left, right))
 
 
 def _outside(a: Array, b: Array) -> Array:
