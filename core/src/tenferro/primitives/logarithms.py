@@ -190,7 +190,7 @@ class ScaledExpm1(Mixed):
         return exp(_exponent(x, y)) * dx
 
     def jvp_y(self, dy: Handle, x: Handle, y: Handle, z: Handle) -> Handle:
-        """Where xy is far below 0, derivatives of x² exprel₁(xy) by x would cancel."""
+        """Use (x exp(xy) - z)/y for |xy| >= 1: derivatives of x² exprel₁(xy) by x cancel there."""
         exponent = _exponent(x, y)
         is_far = ge(absolute(exponent), full_like(x, 1))
         base, there = select(is_far, y, full_like(y, 1)), select(is_far, x, zeros_like(x))

@@ -19,7 +19,7 @@ from tenferro.primitives.logarithms import scaled_expm1
 
 __all__ = ["boxcox", "boxcox1p", "inv_boxcox", "inv_boxcox1p"]
 
-_SMALL = 0.25
+_MAX_GROWTH_OF_SERIES = 0.25
 _LOG1P = tuple((-1) ** k / (k + 1) for k in range(32))  # ln(1 + t)/t by powers of |t| < 0.25
 
 
@@ -90,7 +90,7 @@ def inv_boxcox1p(y: Any, lmbda: Any) -> Array:
 def _exponent(y: Array, power: Array) -> Array:
     """Compute ln(1 + λy)/λ, by a series where λy is small."""
     growth = power * y
-    is_small = lt(ar.abs(growth), filled(y, _SMALL))
+    is_small = lt(ar.abs(growth), filled(y, _MAX_GROWTH_OF_SERIES))
     is_small = is_small | eq(power, zeros(power))
     zero, one = zeros(y), filled(y, 1)
     is_finite = lt(ar.abs(y), filled(y, float("inf")))
