@@ -85,6 +85,13 @@ def dawson(z):
     return z * jnp.sum(jnp.exp(square * (((nodes + 1) / 2) ** 2 - 1)) * (weights / 2), -1)
 
 
+def elliptic(power, p):
+    """∫ (cos²θ + p sin²θ)^power dθ over a quarter turn, by the midpoints of 80 intervals."""
+    angles = (np.arange(80) + 0.5) * (np.pi / 160)
+    squares = np.cos(angles) ** 2 + p[..., None] * np.sin(angles) ** 2
+    return jnp.sum(squares**power, -1) * (np.pi / 160)
+
+
 def voigt(x, sigma, gamma):
     """The Voigt profile as the Fourier integral of its characteristic function."""
     nodes, weights = np.polynomial.legendre.leggauss(80)
@@ -130,6 +137,11 @@ ROWS = [
         not_jax_gradient=OF_X_ALONE),
     row("huber", (2, 3), (-1.9, 1.9), theirs=huber),  # differences see a kink that is near
     row("pseudo_huber", AWAY, WIDE, theirs=lambda d, r: d * d * (jnp.sqrt(1 + (r / d) ** 2) - 1)),
+    *[row(name, POSITIVE) for name in "exp1 expi".split()],
+    row("expn", POSITIVE, before=(3,)),
+    row("ellipk", UNIT, theirs=lambda m: elliptic(-0.5, 1 - m)),
+    row("ellipkm1", UNIT, theirs=lambda p: elliptic(-0.5, p)),
+    row("ellipe", UNIT, theirs=lambda m: elliptic(0.5, 1 - m)),
     row("boxcox", AWAY, AWAY, theirs=lambda x, p: (x**p - 1) / p),
     row("boxcox1p", AWAY, AWAY, theirs=lambda x, p: ((1 + x) ** p - 1) / p),
     row("inv_boxcox", AWAY, AWAY, theirs=lambda y, p: (p * y + 1) ** (1 / p)),

@@ -3,8 +3,8 @@
 ``scipy.special.gammaln(x)`` of an Array comes here by itself, as every ufunc does. What is a plain
 function in SciPy (``logsumexp``, ``softmax``, ``log_softmax``, ``polygamma``, ``multigammaln``,
 ``zeta``) knows no protocol and is called here. Orders (``polygamma``, ``iv``, ``yv``,
-``multigammaln``) are integers that are known when the program is written; that of ``jv`` is any
-number from 0, and that of ``kv`` any number.
+``multigammaln``, ``expn``) are integers that are known when the program is written; that of ``jv``
+is any number from 0, and that of ``kv`` any number.
 
 >>> import tenferro as tn
 >>> round(float(tn.grad(tn.special.gammaln)(2.0)), 12)  # 1 - γ
@@ -40,6 +40,7 @@ from tenferro.arrays.functions.bessel import (
 from tenferro.arrays.functions.elementwise import erf, exp2, expm1, log1p
 from tenferro.arrays.functions.elementwise import logistic as expit
 from tenferro.arrays.functions.faddeeva import dawsn, erfi, voigt_profile, wofz
+from tenferro.arrays.functions.integrals import ellipe, ellipk, ellipkm1, exp1, expi, expn
 from tenferro.arrays.functions.logsumexp import log_softmax, logsumexp, softmax
 from tenferro.arrays.functions.power_transforms import (
     boxcox,
@@ -98,6 +99,9 @@ __all__ = [
     "cbrt",
     "dawsn",
     "digamma",
+    "ellipe",
+    "ellipk",
+    "ellipkm1",
     "entr",
     "erf",
     "erfc",
@@ -105,10 +109,13 @@ __all__ = [
     "erfcx",
     "erfi",
     "erfinv",
+    "exp1",
     "exp2",
     "exp10",
+    "expi",
     "expit",
     "expm1",
+    "expn",
     "exprel",
     "gamma",
     "gammainc",

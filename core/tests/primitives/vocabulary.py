@@ -344,6 +344,8 @@ def _statistics():
         p.BesselY: [(lambda x, n=n: p.bessel_y(n, x), (x,)) for n in (0, 2)],
         p.BesselK: [(lambda x, n=n: p.bessel_k(n, x), (x,)) for n in (0, 0.5, 2)],
         p.BesselKe: [(lambda x, n=n: p.bessel_ke(n, x), (x,)) for n in (0, 0.5, 2)],
+        p.Expn: [(lambda x, n=n: p.expn(n, x), (x,)) for n in (0, 1, 20)],
+        p.EllipticIntegral: [(lambda x, k=k: p.elliptic_integral(k, x), (x,)) for k in "KEBD"],
         p.Wofz: [(p.wofz, (p.complex(x, y),))],
         p.ComplexErf: [(p.complex_erf, (p.complex(x, y),))],
         p.ComplexErfc: [(p.complex_erfc, (p.complex(x, y),))],

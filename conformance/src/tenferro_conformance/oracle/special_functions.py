@@ -71,6 +71,18 @@ def _erfcx(params: Params, x: Any) -> Any:
     return value
 
 
+def _elliptic_integral(params: Params, p: Any) -> Any:
+    """K, E, (E - p K)/m and (K - E)/m: DLMF 19.2.8; B = D = π/4 at m = 0."""
+    with mp.extradps(30):
+        m = 1 - p
+        first, second = mp.ellipk(m), mp.ellipe(m)
+        if params["kind"] in "KE":
+            return first if params["kind"] == "K" else second
+        if not m:
+            return mp.pi / 4
+        return (second - p * first if params["kind"] == "B" else first - second) / m
+
+
 def _exprel(params: Params, x: Any) -> Any:
     n = params["order"]
     return mp.hyp1f1(n + 1, n + 2, x) / (n + 1)
@@ -131,6 +143,8 @@ REFERENCES: dict[str, Reference] = {
     "bessel_y": _with(lambda params, x: mp.bessely(params["order"], x)),
     "bessel_k": _with(lambda params, x: mp.besselk(params["order"], x)),
     "bessel_ke": _with(lambda params, x: mp.exp(x) * mp.besselk(params["order"], x)),
+    "expn": _with(lambda params, x: mp.expint(params["order"], x)),
+    "elliptic_integral": _with(_elliptic_integral),
     "xlogy": elementwise(_xlogy),
     "xlog1py": elementwise(lambda x, y: _xlogy(x, 1 + y)),
     "rel_entr": elementwise(lambda x, y: _xlogy(x, x / y)),

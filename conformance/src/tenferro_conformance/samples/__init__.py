@@ -22,7 +22,7 @@ FAMILIES = (
     "complex", "constants", "contraction", "control", "cumulative", "cylinder", "determinant",
     "eig", "eigh",
     "elementwise", "exponential_sums", "faddeeva", "fft", "gammas", "hyperbolic", "incomplete",
-    "indexing",
+    "indexing", "integrals",
     "linear_solve", "logarithms", "lu", "matrix_function", "normal", "pfaffian", "pinv",
     "pivoted_qr", "polar", "qr",
     "random", "random_gamma",

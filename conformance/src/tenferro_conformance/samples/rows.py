@@ -245,11 +245,12 @@ SPECIAL = frozenset(
     for name in (
         "bessel_i", "bessel_ie", "bessel_j", "bessel_k", "bessel_ke", "bessel_y", "beta_density",
         "betainc", "betainc_derivative", "betaincc", "betaln", "complex_erf", "complex_erfc",
-        "dawsn", "digamma", "erf", "erfc",
-        "erfcinv", "erfcx", "erfinv", "exprel", "gamma", "gamma_density", "gammainc",
+        "dawsn", "digamma", "elliptic_integral", "erf", "erfc",
+        "erfcinv", "erfcx", "erfinv", "expi", "expn", "exprel", "gamma", "gamma_density",
+        "gammainc",
         "gammainc_derivative", "gammaincc", "lgamma",
         "log_ndtr", "ndtr", "ndtri", "polygamma", "polygamma_difference", "random_log_gamma",
-        "wofz", "zeta",
+        "scaled_expm1", "wofz", "zeta",
     )
 )  # fmt: skip
 

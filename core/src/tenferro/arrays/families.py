@@ -54,6 +54,7 @@ FAMILIES = {
     "histogram": "bincount histogram histogram2d histogram_bin_edges histogramdd",
     "hyperbolic": "acosh arccosh arcsinh arctanh asinh atanh cosh sinh tanh",
     "indexing": "getitem take",
+    "integrals": "ellipe ellipk ellipkm1 exp1 expi expn",
     "joining": "append block column_stack dstack hstack vstack",
     "linalg.decomposing": "linalg.qr linalg.svd linalg.svdvals",
     "linalg.determinants": "linalg.det linalg.slogdet",

@@ -20,7 +20,7 @@ X, Y, Z = np.array([0.2, 0.7, 0.5]), np.array([0.3, 0.1, 0.9]), np.array([0.6, 0
 ORDERED = {
     "iv": (2, X), "ive": (1, X), "jv": (1.5, X), "kv": (2, X), "kve": (1, X), "yv": (2, X),
     "jn": (2, X), "kn": (2, X), "yn": (2, X),
-    "zeta": (X + 2, Y),
+    "zeta": (X + 2, Y), "expn": (2, X),
 }  # fmt: skip
 PLAIN = ("logsumexp", "softmax", "log_softmax", "multigammaln", "polygamma", "sinc")
 DISPATCHED = sorted(set(tn.special.__all__) - set(PLAIN))
@@ -37,17 +37,18 @@ def operands(name):
 
 #: Parameters as SciPy documents them; its ufuncs take them by position alone.
 PARAMETERS = {
-    "x": "cbrt dawsn entr erf erfc erfcx exp10 exp2 expit expm1 exprel gammaln gammasgn i0 i0e i1 "
-    "i1e j0 j1 k0 k0e k1 k1e log1p log_expit log_ndtr logit ndtr sinc y0 y1",
+    "x": "cbrt dawsn entr erf erfc erfcx exp10 exp2 expi expit expm1 exprel gammaln gammasgn "
+    "i0 i0e i1 i1e j0 j1 k0 k0e k1 k1e log1p log_expit log_ndtr logit ndtr sinc y0 y1",
     "y": "erfcinv erfinv",
-    "z": "digamma erfi gamma loggamma psi rgamma wofz",
-    "p": "ndtri",
+    "m": "ellipe ellipk",
+    "z": "digamma erfi exp1 gamma loggamma psi rgamma wofz",
+    "p": "ellipkm1 ndtri",
     "a b": "beta betaln",
     "a b x": "betainc betaincc",
     "a x": "gammainc gammaincc",
     "a d": "multigammaln",
     "delta r": "huber pseudo_huber",
-    "n x": "kn polygamma yn",
+    "n x": "expn kn polygamma yn",
     "v z": "iv ive jn jv kv kve yv",
     "x q": "zeta",
     "x lmbda": "boxcox boxcox1p",

@@ -66,6 +66,7 @@ _WEIGHTS = {
     **dict.fromkeys(("betainc", "betaincc", "complex_erf", "complex_erfc", "wofz"), 40),
     **dict.fromkeys(("gammainc_derivative", "random_log_gamma"), 30),
     **dict.fromkeys(("bessel_k", "bessel_ke", "dawsn", "gammainc", "gammaincc"), 25),
+    **dict.fromkeys(("elliptic_integral", "expi", "expn"), 25),
     **dict.fromkeys(("bessel_j", "bessel_y", "beta_density", "betaln"), 20),
     **dict.fromkeys(("gamma_density", "gamma_moment", "polygamma_difference", "random_bits"), 10),
 }
@@ -86,7 +87,7 @@ def _cases(primitives: tuple[str, ...]) -> tuple[str, ...]:
 
 _DECOMPOSED = (
     *("bessel_j", "bessel_k", "bessel_ke", "bessel_y"),
-    *("complex_erf", "complex_erfc", "dawsn", "wofz"),
+    *("complex_erf", "complex_erfc", "dawsn", "elliptic_integral", "expi", "expn", "wofz"),
 )
 
 _SLOW = (

@@ -6,6 +6,7 @@ Read next: ``special.py``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tenferro.arrays.functions._factories import filled, zeros
@@ -51,7 +52,7 @@ def boxcox1p(x: Any, lmbda: Any) -> Array:
     return _transform(base, log1p, 1 + base, power)
 
 
-def _transform(x: Array, logarithm: Any, base: Array, power: Array) -> Array:
+def _transform(x: Array, logarithm: Callable[[Array], Array], base: Array, power: Array) -> Array:
     """Compute (exp(λ ln b) − 1)/λ; at b = 0, where ln b has no slope, (b^λ − 1)/λ."""
     one = filled(x, 1)
     at_end = logical_and(eq(base, zeros(base)), ne(power, zeros(power)))
