@@ -115,7 +115,7 @@ def elliptic_integral(kind: str, p: H) -> H:
     JVP          dK = -B/(2p)·dp, dE = D/2·dp, dB = (B - D)/(2m)·dp, dD = (D - B/p)/(2m)·dp
     Raises       DTypeMismatchError: if the operand is complex.
                  InvalidParameterError: if the kind is another one.
-    Source       DLMF 19.2.8, 19.4.1 and 19.4.2; Bulirsch (1965), Numer. Math. 7, 78
+    Source       DLMF 19.2.8, 19.4.1 and 19.4.2; Bulirsch (1965), Numerische Mathematik 7
 
     >>> from tenferro.primitives import elliptic_integral, variable
     >>> elliptic_integral("K", variable("p", (2,), "f64")).aval
