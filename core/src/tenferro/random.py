@@ -25,6 +25,7 @@ from tenferro.arrays.functions.random.continuous import (
     truncated_normal,
     uniform,
 )
+from tenferro.arrays.functions.random.counts import binomial, poisson
 from tenferro.arrays.functions.random.discrete import bernoulli, categorical, randint
 from tenferro.arrays.functions.random.gamma import (
     beta,
@@ -43,6 +44,7 @@ __all__ = [
     "NotAKeyError",
     "bernoulli",
     "beta",
+    "binomial",
     "bits",
     "categorical",
     "cauchy",
@@ -61,6 +63,7 @@ __all__ = [
     "multivariate_normal",
     "normal",
     "permutation",
+    "poisson",
     "randint",
     "split",
     "student_t",

@@ -203,6 +203,8 @@ def test_gradients_of_means(name):
     "draw",
     [
         lambda p: random.bernoulli(random.key(0), p, 5).astype(float).sum(),
+        lambda p: random.poisson(random.key(0), p, 5).astype(float).sum(),
+        lambda p: random.binomial(random.key(0), 7, p, 5).astype(float).sum(),
         lambda p: random.categorical(random.key(0), tn.stack([p, 1.0])).astype(float),
         lambda p: random.choice(random.key(0), 3, 4, p=tn.stack([p, p, 1.0])).astype(float).sum(),
     ],
