@@ -12,7 +12,7 @@ from typing import Any
 
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions._factories import filled
-from tenferro.arrays.functions.arithmetic import clip, maximum, minimum
+from tenferro.arrays.functions.arithmetic import maximum, minimum
 from tenferro.arrays.functions.comparison import where
 from tenferro.arrays.functions.elementwise import stop_gradient
 from tenferro.arrays.functions.random._draws import prepared, signed
@@ -20,18 +20,30 @@ from tenferro.arrays.functions.reduction import all as all_of
 from tenferro.arrays.functions.rounding import floor
 from tenferro.arrays.handle.array import Array, evaluable
 from tenferro.arrays.promotion.broadcast import cast, stretch
+from tenferro.computegraph import Fragment
 from tenferro.primitives import (
     DType,
     DTypeMismatchError,
+    Handle,
     InvalidParameterError,
     betaincc,
     float64,
+    full_like,
     gammaincc,
+    ge,
     int32,
     int64,
+    logical_not,
+    logical_or,
+    lt,
     ndtri,
+    scan,
+    select,
     sqrt,
+    variable,
+    zeros_like,
 )
+from tenferro.primitives import maximum as highest
 
 __all__ = ["binomial", "poisson"]
 
@@ -61,11 +73,12 @@ def poisson(key: Any, lam: Any = 1.0, shape: Any = None, dtype: Any = int64) -> 
     u = abs(signed(key, size, float64, "poisson"))
     z = ndtri(u)
     first = mean + z * sqrt(mean) + (z * z - 1) / 6
+    found = _smallest(_is_poisson_reached, first, u, mean)
+    return cast(where(is_legal, found, -1.0), kind)
 
-    def reached(count: Array) -> Array:
-        return gammaincc(count + 1, mean) >= u
 
-    return cast(where(is_legal, _smallest(first, reached), -1.0), kind)
+def _is_poisson_reached(k: Handle, u: Handle, mean: Handle) -> Handle:
+    return ge(gammaincc(k + 1, mean), u)
 
 
 def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = int64) -> Array:
@@ -96,25 +109,32 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = int64) ->
     z = ndtri(u)
     first = count * share + z * sqrt(count * share * (1 - share))
     first = minimum(first + (1 - 2 * share) * (z * z - 1) / 6, count)
-
-    def reached(found: Array) -> Array:
-        is_inside = found < count
-        inner = where(is_inside, found, 0.0)
-        rest = where(is_inside, count - inner, 1.0)
-        return ~is_inside | (betaincc(inner + 1, rest, share) >= u)
-
-    return cast(where(is_legal, _smallest(first, reached), -1.0), kind)
+    found = _smallest(_is_binomial_reached, first, u, count, share)
+    return cast(where(is_legal, found, -1.0), kind)
 
 
-def _smallest(first: Array, reached: Callable[[Array], Array]) -> Array:
-    """Return the smallest of 64 whole numbers >= 0 about ``first`` that satisfies a condition."""
-    low = maximum(floor(first) - _CANDIDATES // 2, -1.0)
-    width = _CANDIDATES
-    for _ in range(_HALVINGS):
-        width //= 2
-        middle = low + width
-        low = where(reached(clip(middle, 0.0, None)), low, middle)
-    return low + filled(low, 1)
+def _is_binomial_reached(k: Handle, u: Handle, count: Handle, share: Handle) -> Handle:
+    is_inside = lt(k, count)
+    inner = select(is_inside, k, zeros_like(k))
+    rest = select(is_inside, count - inner, full_like(k, 1))
+    return logical_or(logical_not(is_inside), ge(betaincc(inner + 1, rest, share), u))
+
+
+def _smallest(is_reached: Callable[..., Handle], first: Array, *parameters: Array) -> Array:
+    """Return the smallest of 64 whole numbers >= 0 about ``first`` that satisfies a condition.
+
+    A loop is compiled once, which matters where the condition is an integral.
+    """
+    start = maximum(floor(first) - _CANDIDATES // 2, -1.0)
+    low, step = (variable(name, start.shape, float64) for name in ("low", "step"))
+    given = [variable(f"p{i}", start.shape, float64) for i in range(len(parameters))]
+    middle = low + step
+    reached = is_reached(highest(middle, zeros_like(middle)), *given)
+    after = select(reached, low, middle)
+    body = Fragment.of([h.key for h in (*given, low, step)], [after.key, (step * 0.5).key])
+    carry = (start, filled(start, _CANDIDATES // 2))
+    found: Any = scan(body, parameters, carry, (), _HALVINGS)[0]
+    return cast(found, float64) + 1.0
 
 
 def _integer(function: str, dtype: Any) -> DType:
