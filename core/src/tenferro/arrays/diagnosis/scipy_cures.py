@@ -56,8 +56,8 @@ _PARTS = {
     ),
     "optimize": f"{_OF_EQUATION}; the equation of a minimum is that its gradient is 0",
     "integrate": (
-        "`scipy.{rest}` computes with numbers: write the sum over nodes that "
-        "`np.polynomial.legendre.leggauss` gives, or the steps of `tenferro.integrate.solve_ivp`; "
+        "`scipy.{rest}` computes with numbers: write `tenferro.integrate.quad_vec`, inside another "
+        "one for each further variable, or the steps of `tenferro.integrate.solve_ivp`; "
         "or state its derivative by `tenferro.custom_vjp`"
     ),
 }
