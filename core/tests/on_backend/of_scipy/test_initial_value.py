@@ -328,6 +328,15 @@ def marked(event, terminal=False, direction=0):
 GROUND = marked(lambda t, y: y[0], True, -1)
 
 
+def test_a_step_that_an_event_ends_has_no_later_events():
+    """y = t, in one step from 0 to 10"""
+    events = [marked(lambda t, y: y[0] - 3.0, True), lambda t, y: y[0] - 2, lambda t, y: y[0] - 5]
+    one_step = {"t_eval": [10.0], "first_step": 10.0}
+    found = solve_ivp(lambda t, y: 1.0 + 0 * y, (0, 10), [0.0], events=events, **one_step)
+    times = [np.asarray(each) for each in found.t_events]
+    np.testing.assert_allclose([each[~np.isnan(each)].sum() for each in times], [3.0, 2.0, 0.0])
+
+
 @pytest.mark.parametrize("ends", [(0.0, 20.0), (2.0, -15.0)])
 def test_events_are_scipys(ends):
     """Of both directions or one, the third of which ends the solution; in both orders of time"""

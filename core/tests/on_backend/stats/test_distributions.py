@@ -391,6 +391,15 @@ def test_derivatives_at_the_ends_of_a_probability(f, end, want):
     assert tn.grad(f)(end) == pytest.approx(want, rel=1e-13)
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", DISCRETE)
+def test_values_below_and_beyond_all_counts_are_constant(name, form):
+    """At -1 and inf the derivative by the last parameter is 0, also where inf times 0 is nan"""
+    f, (*others, last) = ours(name, form), LEGAL[name]
+    slopes = tn.jacrev(lambda p: f(np.array([-1.0, INF]), *others, p))(last)
+    np.testing.assert_array_equal(slopes, [0.0, 0.0])
+
+
 @pytest.mark.parametrize("form", ["logpmf", "logcdf", "logsf"])
 @pytest.mark.parametrize("k", [0, 3, 40])
 def test_many_trials_and_a_small_dispersion_are_nearly_poissons(k, form):
