@@ -230,3 +230,20 @@ def test_blocks_of_an_integer_output_are_zeros_of_the_dtype_of_the_argument(mode
     found = tn.jacobian(lambda x: (x * 2, np.arange(2)), mode=mode)(np.ones(3, "f4"))[1]
     assert found.dtype == "float32"
     np.testing.assert_array_equal(found, np.zeros((2, 3)))
+
+
+def test_what_an_argument_is_made_of_does_not_count():
+    """A Jacobian in a step of a loop costs the same after any number of such steps."""
+    weights = np.arange(12.0).reshape(3, 4) / 10
+    jacobian = tn.jacobian(lambda x: np.tanh(weights @ np.sin(x)))
+
+    def counted(steps):
+        def loss(x):
+            for _ in range(steps):
+                x = weights.T @ (jacobian(x) @ x)
+            return np.sum(jacobian(x))
+
+        return tn.explain(tn.grad(loss), np.ones(4)).decisions
+
+    assert "counted operations" in counted(0)[0][1]
+    assert counted(2) == counted(0)

@@ -131,10 +131,10 @@ def _both_ways(sweeps: Sweeps, patterns: list[SparsePattern]) -> list[Handle] | 
     if wrt.dtype.is_complex or not (how.sparse or min(columns.count, rows.count) >= least):
         return None
     try:
-        push = cost_of(columns.one)
+        push = cost_of(columns.one, sweeps.wrt)
     except NotLinearError:  # a pullback of the user that cannot be converted to forward mode
         return None
-    pull, bits = cost_of(rows.one), columns.bits()
+    pull, bits = cost_of(rows.one, sweeps.wrt), columns.bits()
     way = None if bits is None else two_way(bits, wrt.size, pull, push)
     if bits is None or way is None:
         return None

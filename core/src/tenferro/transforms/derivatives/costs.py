@@ -26,11 +26,11 @@ def cheaper_mode(sweeps: Sweeps) -> str:
     into, out = counts_of(sweeps)
     linear = sweeps.linear
     try:
-        forward = _all_directions(linear.apply, sweeps.columns, sweeps.wrt, into)
+        forward = _all_directions(linear.apply, sweeps.columns, sweeps.wrt, into, sweeps.wrt)
     except NotLinearError:  # a pullback of the user that cannot be converted to forward mode
         note_decision("jacobian", "reverse: a rule has no forward mode")
         return "reverse"
-    reverse = _all_directions(linear.transpose, sweeps.rows, sweeps.outputs, out)
+    reverse = _all_directions(linear.transpose, sweeps.rows, sweeps.outputs, out, sweeps.wrt)
     mode = "forward" if forward <= reverse else "reverse"
     costs = f"forward {forward:.2g}, reverse {reverse:.2g}"
     note_decision("jacobian", f"{mode}; counted operations: {costs}; no cheaper narrow waist")
@@ -42,12 +42,14 @@ def _all_directions(
     each: Sequence[Directions],
     keys: Sequence[ValueKey],
     counts: Sequence[int],
+    wrt: Sequence[ValueKey],
 ) -> int:
     """Return the operations of all directions; of many leaves, as if each reached everything."""
     if len(keys) <= _MAX_LEAVES_TO_FIND_PATTERNS:
         last = dict(zip(keys, zip(counts, each, strict=True), strict=True))  # repeated ones share
-        return sum([n * cost_of(one.one) for n, one in last.values()])
-    return sum(counts) * cost_of(send([Handle(new_leaf("direction", key.aval)) for key in keys]))
+        return sum([n * cost_of(one.one, wrt) for n, one in last.values()])
+    sent = send([Handle(new_leaf("direction", key.aval)) for key in keys])
+    return sum(counts) * cost_of(sent, wrt)
 
 
 def counts_of(sweeps: Sweeps) -> tuple[list[int], list[int]]:
@@ -60,9 +62,18 @@ def counts_of(sweeps: Sweeps) -> tuple[list[int], list[int]]:
     return sizes[0], sizes[1]
 
 
-def cost_of(ends: Sequence[Any]) -> int:
-    """Count multiplications and additions in the linear part of a graph, about one per element."""
-    graph = flatten((), [end.key for end in ends if end is not None], history)
+def cost_of(ends: Sequence[Any], wrt: Sequence[ValueKey]) -> int:
+    """Count multiplications and additions in the linear part of a graph, about one per element.
+
+    What the arguments are made of does not count: it is not part of this derivative. In a loop with
+    a Jacobian in each step it holds all earlier steps, with their Jacobians.
+    """
+    known = frozenset(wrt)
+
+    def within(key: ValueKey) -> Any:
+        return None if key in known else history(key)
+
+    graph = flatten((), [end.key for end in ends if end is not None], within)
     total = 1
     for node in graph.nodes:
         if isinstance(node.role, Linearized):
