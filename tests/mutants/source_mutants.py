@@ -274,8 +274,8 @@ RULES = Area(
         _kit(
             "svdvals: without conj",
             "tenferro.primitives.linalg.svd",
-            "return real(reduce_sum(conj(u) * matmul(",
-            "return real(reduce_sum(u * matmul(",
+            "ds = real(reduce_sum(conj(u) * moved",
+            "ds = real(reduce_sum(u * moved",
             "std::svdvals",
         ),
     ),

@@ -149,6 +149,29 @@ def test_values_alone_and_what_is_said_to_be_a_projectors_do_not_warn():
         assert not warnings_of(tn.grad(function), np.eye(3))
 
 
+VALUES_ALONE = {
+    "eigvalsh": np.linalg.eigvalsh,
+    "svdvals": np.linalg.svdvals,
+    "svdvals of epsilon": lambda a: tn.linalg.svdvals(a, epsilon=1e-9),
+    "wide svdvals": lambda a: np.linalg.svdvals(np.concatenate([a, a], axis=1)),
+}
+
+
+@pytest.mark.parametrize("values", VALUES_ALONE.values(), ids=VALUES_ALONE)
+def test_second_derivatives_of_values_alone_warn_where_values_are_equal(values):
+    """Σ w³ = tr A³ has second derivatives 6 tr(A dA dA), which need 3w² of split values."""
+    cubes = lambda a: np.sum(values(a) ** 3)  # noqa: E731
+    for a in (np.eye(3), Q @ np.diag([5.0, 2.0, 2.0]) @ Q.T):
+        for derivative in second_derivatives(cubes):
+            assert warnings_of(derivative, a)
+        for derivative in derivatives(cubes):
+            assert not warnings_of(derivative, a)
+        for derivative in second_derivatives(lambda a: np.sum(values(a))):
+            assert not warnings_of(derivative, a)
+    for derivative in second_derivatives(cubes):
+        assert not warnings_of(derivative, np.diag([5.0, 3.0, 2.0]))
+
+
 def test_single_vectors_that_complete_a_basis_warn():
     a = RANDOM.normal(size=(5, 3))
     (found,) = warnings_of(tn.grad(lambda a: np.linalg.svd(a)[0][0, 4]), a)

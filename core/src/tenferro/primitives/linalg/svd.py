@@ -130,32 +130,50 @@ class Svd(Mixed):
         return adjoint(duh), ds, adjoint(dv)
 
     def _in_raw_gauge_tall(
-        self, da: Handle, a: Handle, *factors: Handle
+        self, da: Handle, a: Handle, u: Handle, s: Handle, vh: Handle
     ) -> tuple[Handle, Handle, Handle]:
         """Differentiate by four products of n³; the projector I - UUᴴ costs no further one."""
-        u, s, vh = factors
         epsilon = default_epsilon(s) if self.epsilon is None else self.epsilon
         s = svd_values(s, a, u, vh)
         factors = (u, s, vh)
         moved = matmul(da, adjoint(vh))
         p = matmul(adjoint(u), moved)
-        top = reduce_max(s, (s.ndim - 1,))
-        even = (p + adjoint(p)) * _half(inverse_gaps(differences(s), top, epsilon), p)
-        odd = (p - adjoint(p)) * _half(inverse_gaps(sums(s), top, epsilon), p)
-        even, odd = svd_turns(even, odd, a, factors, epsilon)
-        is_square, ds = da.shape[-2] == da.shape[-1], real(diagonal(p))
-        if not self.projectors_only:
-            even, odd, ds = vectors_vary(
-                [even, odd], ds, p, s, epsilon=epsilon, is_square=is_square
-            )
+        even, odd, ds = self._turns(moved, p, a, factors, epsilon)
         into_u, into_v = even + odd, odd - even  # Ω_u, and the adjoint of Ω_v
-        if is_square:
+        if da.shape[-2] == da.shape[-1]:
             return matmul(u, into_u), ds, matmul(into_v, vh)
-        inverse = convert(inverse_gaps(s, top, epsilon), p.dtype)
+        inverse = convert(inverse_gaps(s, reduce_max(s, (s.ndim - 1,)), epsilon), p.dtype)
         inside = svd_quotient(columns_by(p, inverse), a, factors, epsilon)
         outside = svd_quotient(columns_by(moved, inverse), a, factors, epsilon)
         du = matmul(u, into_u - inside) + outside
         return du, ds, matmul(into_v, vh)
+
+    def _turns(
+        self, moved: Handle, p: Handle, a: Handle, factors: tuple[Handle, ...], epsilon: float
+    ) -> tuple[Handle, Handle, Handle]:
+        """Return (Ω_u + Ω_v)/2, (Ω_u - Ω_v)/2 and ds, marked unless the vectors need no check."""
+        u, s, _ = factors
+        top = reduce_max(s, (s.ndim - 1,))
+        even = (p + adjoint(p)) * _half(inverse_gaps(differences(s), top, epsilon), p)
+        odd = (p - adjoint(p)) * _half(inverse_gaps(sums(s), top, epsilon), p)
+        even, odd = svd_turns(even, odd, a, factors, epsilon)
+        ds = real(reduce_sum(conj(u) * moved, (u.ndim - 2,)))  # alone it needs no product of n³
+        if self.projectors_only:
+            return even, odd, ds
+        square = a.shape[-2] == a.shape[-1]
+        even, odd, ds = vectors_vary([even, odd], ds, p, s, epsilon=epsilon, is_square=square)
+        return even, odd, ds
+
+    def values_tangent(self, da: Handle, a: Handle, u: Handle, s: Handle, vh: Handle) -> Handle:
+        """Return ds as ``jvp_a`` does, with its mark, and without what only the vectors need."""
+        if not s.size:
+            return zeros_like(s)
+        if da.shape[-2] < da.shape[-1]:
+            da, a, u, vh = adjoint(da), adjoint(a), adjoint(vh), adjoint(u)
+        epsilon = default_epsilon(s) if self.epsilon is None else self.epsilon
+        s = svd_values(s, a, u, vh)
+        moved = matmul(da, adjoint(vh))
+        return self._turns(moved, matmul(adjoint(u), moved), a, (u, s, vh), epsilon)[2]
 
 
 def _half(x: Handle, like: Handle) -> Handle:
@@ -178,10 +196,9 @@ class Svdvals(Mixed):
         return Aval((*a.shape[:-2], min(m, n)), a.dtype.real_dtype)
 
     def jvp_a(self, da: Handle, a: Handle, s: Handle) -> Handle:
-        u, _, vh = svd(a, epsilon=self.epsilon, projectors_only=True)
-        if a.shape[-2] < a.shape[-1]:
-            da, u, vh = adjoint(da), adjoint(vh), adjoint(u)
-        return real(reduce_sum(conj(u) * matmul(da, adjoint(vh)), (u.ndim - 2,)))
+        # Marked as in ``svd``: second derivatives of the values pass through the vectors.
+        factorization = Svd(epsilon=self.epsilon)
+        return factorization.values_tangent(da, a, *bind_all(factorization, a))
 
 
 def svd(
