@@ -41,6 +41,7 @@ SLOW = (
     Slow(f"{ON}/array/test_special.py", 2, "differences of every function"),
     Slow(f"{ON}/array/test_bessel.py", 5, "each decomposition is hundreds of equations"),
     Slow(f"{ON}/array/test_faddeeva.py", 6, "each decomposition is hundreds of equations"),
+    Slow(f"{ON}/array/test_integrals.py", 4, "each decomposition is hundreds of equations"),
     Slow(f"{ON}/array/test_ufuncs.py", 3, "every ufunc with every method"),
     Slow(f"{ON}/control", 3, "all transforms of every loop"),
     Slow(f"{ON}/linalg", 3, "decompositions by several ways"),
