@@ -143,6 +143,7 @@ class _Rows:
         within = before + np.arange(step)
         self.within = within.reshape([n if d in windows else 1 for d, n in enumerate(updates)])
         self.batch = tuple([1 if d in windows else n for d, n in enumerate(updates)])
+        self.are_elements = within.size == 1  # of an array of rank 1
         self.step = np.array(step)  # NumPy combines arrays faster than Python's numbers
         self.first, self.last = np.array(0), np.array(shape[axis] - 1)
 
@@ -152,6 +153,8 @@ class _Rows:
             indices = np.minimum(indices, int(self.last))
         rows = np.maximum(indices.astype(np.intp, copy=False), self.first)
         np.minimum(rows, self.last, out=rows)
+        if self.are_elements:
+            return rows.reshape(-1)
         np.multiply(rows, self.step, rows)
         return np.add(rows.reshape(self.batch), self.within).reshape(-1)
 
