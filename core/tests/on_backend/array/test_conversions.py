@@ -63,7 +63,11 @@ def assign_to_numpy(x):
         (lambda x: np.ones(2).dot([x, x]), "ndarray.dot", "`np.dot(a, x)`"),
         (lambda x: np.ones(2) @ [x, x], "conversion to a NumPy array", "`np.stack([x, y])`"),
         (lambda x: integrate.trapezoid([x, x]), "scipy.integrate.trapezoid", "tenferro.integrate"),
-        (lambda x: integrate.quad(lambda t: t * x, 0, 1)[0], "scipy.integrate.quad", "custom_vjp"),
+        (
+            lambda x: integrate.quad(lambda t: t * x, 0, 1)[0],
+            "scipy.integrate.quad",
+            "tenferro.integrate.quad",
+        ),
         (lambda x: optimize.root(lambda t: t - x, 1.0).x, "scipy.optimize.root", "custom_root("),
         (lambda x: optimize.least_squares(lambda t: t - x, 1.0).x, "scipy.optimize.least_squares",
          "custom_root("),
