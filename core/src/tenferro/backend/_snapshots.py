@@ -14,14 +14,18 @@ from importlib import import_module
 from typing import Any
 
 from tenferro.backend._protection import is_protected
+from tenferro.primitives._handle import Handle
 
 _LONGEST_CHAIN = 64  # bases; a longer chain is taken for writeable
 _ALIGNMENT = 16  # bytes, of the memory that NumPy allocates
 
 
 def is_numpy(x: Any) -> bool:
-    """Return whether a value has the flags of a NumPy array."""
-    return hasattr(getattr(x, "flags", None), "writeable")
+    """Return whether a value has the flags of a NumPy array.
+
+    A handle is not asked for flags: its answer is an error that reads the user's source file.
+    """
+    return not isinstance(x, Handle) and hasattr(getattr(x, "flags", None), "writeable")
 
 
 def is_immutable(x: Any) -> bool:

@@ -1,5 +1,6 @@
 """Transforms nest in any order: derivatives of derivatives, of closures, through jit and back."""
 
+import linecache
 from itertools import product
 
 import numpy as np
@@ -152,3 +153,19 @@ def test_the_derivative_of_a_pullback_in_its_cotangent_is_the_pullback():
     pull = lambda w: tn.vjp(lambda x: x * x, x)[1](w)[0]  # noqa: E731
     value, tangent = tn.jvp(pull, (np.ones(2),), (np.array([3.0, 5.0]),))
     np.testing.assert_allclose([value, tangent], [2 * x, 2 * x * [3.0, 5.0]])
+
+
+NESTED = {
+    "grad": lambda x: x * tn.grad(lambda y: y**3)(x),
+    "vmap": lambda x: tn.vmap(lambda y: y**3)(x * np.ones(2)).sum(),
+    "jvp": lambda x: tn.jvp(np.sin, (x,), (x,))[1],
+    "jit": lambda x: tn.jit(lambda y: y**3)(x),
+}
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_a_transform_of_a_followed_value_reads_no_source_file(name, monkeypatch):
+    monkeypatch.setattr(linecache, "cache", {})
+    for x in (0.5, 0.6, 0.7):  # recorded, remembered, found again
+        tn.grad(NESTED[name])(x)
+    assert __file__ not in linecache.cache

@@ -12,7 +12,8 @@ def dist_of(provider: str) -> str:
 
 def owned_by(provider: str, dist: str) -> bool:
     """Return True if a provider (``"tenferro-acme 1.2"``) is the distribution ``dist``."""
-    return canonical(provider.partition(" ")[0]) == canonical(dist)
+    name = provider.partition(" ")[0]
+    return name == dist or canonical(name) == canonical(dist)
 
 
 def canonical(dist: str) -> str:
