@@ -9,7 +9,7 @@ joined slice by slice. Read next: `contraction.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
 from typing import Any
 
@@ -66,10 +66,10 @@ def _reduce(function: Any, *, widens: bool) -> Specialize:
             return found._replace(fold=fold)
         by_rows = _by_rows(function, axes, avals[0])
         if by_rows is not None:
-            rows = _Rows(function, axes, by_rows, result)
-            return Expression("{p0}({0})", (rows,), fold=fold)
+            of_rows = partial(_of_rows, function, axes, by_rows, result.shape, fold[2])
+            return Expression("{p0}({0})", (of_rows,), fold=fold)
         if _is_by_slices(function, axes, avals[0], result):
-            return Expression("{p0}({0})", (_Slices(function, axes),), fold=fold)
+            return Expression("{p0}({0})", (partial(_of_slices, function, axes),), fold=fold)
         axis = None if len(axes) == avals[0].ndim else axes[0] if len(axes) == 1 else axes
         if widens and not result.dtype.is_inexact:
             bound = (function.reduce, axis, np.dtype(result.dtype.name))
@@ -186,34 +186,22 @@ def _is_by_slices(function: Any, axes: tuple[int, ...], aval: Aval, result: Aval
     return runs * _RUN_NS > (aval.size // result.size - 1) * _SLICE_NS
 
 
-class _Slices:
-    """A reduction of short axes by calls over their slices."""
-
-    def __init__(self, function: Any, axes: tuple[int, ...]) -> None:
-        self.function = function
-        self.axes = axes
-
-    def __call__(self, x: Any) -> Any:
-        if not x.flags.c_contiguous:
-            return self.function.reduce(x, self.axes, x.dtype)
-        return reduce_by_slices(self.function, x, self.axes)
+def _of_slices(function: Any, axes: tuple[int, ...], x: Any) -> Any:
+    """Reduce short axes by calls over their slices."""
+    if not x.flags.c_contiguous:
+        return function.reduce(x, axes, x.dtype)
+    return reduce_by_slices(function, x, axes)
 
 
-class _Rows:
-    """A reduction of short rows, by whatever is fast where they lie one after the other."""
-
-    def __init__(self, function: Any, axes: tuple[int, ...], by_rows: Any, result: Aval) -> None:
-        self.function = function
-        self.axes = axes
-        self.by_rows = by_rows
-        self.shape, self.dtype = result.shape, np.dtype(result.dtype.name)
-
-    def __call__(self, x: Any) -> Any:
-        if not x.flags.c_contiguous:
-            return self.function.reduce(x, self.axes)
-        out = np.empty(self.shape, self.dtype)
-        self.by_rows(x.reshape(out.size, -1), out.reshape(-1))
-        return out
+def _of_rows(
+    function: Any, axes: tuple[int, ...], by_rows: Any, shape: tuple[int, ...], dtype: Any, x: Any
+) -> Any:
+    """Reduce short rows, by whatever is fast where they lie one after the other."""
+    if not x.flags.c_contiguous:
+        return function.reduce(x, axes)
+    out = np.empty(shape, dtype)
+    by_rows(x.reshape(out.size, -1), out.reshape(-1))
+    return out
 
 
 def _position(method: str) -> Specialize:

@@ -7,7 +7,7 @@ small ones are written out, because `np.broadcast_to` costs more than the copy. 
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate
 from math import prod
 from typing import Any
@@ -157,21 +157,18 @@ def _pad(op: Pad, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> 
     axes = zip(op.low, avals[0].shape, op.interior, strict=True)
     window = [slice(a, a + (n - 1) * (gap + 1) + 1 if n else a, gap + 1) for a, n, gap in axes]
     pieces = None if any(op.interior) else Pieces((tuple(op.low),), fill=1)
-    return Expression("{p0}({0}, {1})", (_Framing(result, tuple(window)),), pieces=pieces)
+    frame = partial(_framed, result.shape, np.dtype(result.dtype.name), tuple(window))
+    return Expression("{p0}({0}, {1})", (frame,), pieces=pieces)
 
 
-class _Framing:
+def _framed(
+    shape: tuple[int, ...], dtype: Any, window: tuple[slice, ...], x: Any, value: Any
+) -> Any:
     """Put an array into a window of a new one that is filled with a value."""
-
-    def __init__(self, result: Aval, window: tuple[slice, ...]) -> None:
-        self.shape, self.dtype = result.shape, np.dtype(result.dtype.name)
-        self.window = window
-
-    def __call__(self, x: Any, value: Any) -> Any:
-        out = np.empty(self.shape, self.dtype)
-        out[...] = value
-        out[self.window] = x
-        return out
+    out = np.empty(shape, dtype)
+    out[...] = value
+    out[window] = x
+    return out
 
 
 def _concatenate(
