@@ -14,7 +14,7 @@ os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=2"
 import numpy as np
 
 import tenferro as tn
-from tenferro_xla import _watch
+from tenferro_xla import _processes, _watch
 from tenferro_xla._exchange import set_wait
 
 scenario, address, processes, process, folder = sys.argv[1:]
@@ -55,9 +55,9 @@ def last_words(mortal):
     return os.path.join(folder, f"process {mortal} dies")
 
 
-def say_last_words():
-    with open(last_words(process), "w"):
-        pass
+def say_last_words(words=""):
+    with open(last_words(process), "w") as file:
+        file.write(words)
 
 
 def loss(w, x):
@@ -245,7 +245,7 @@ def dead_first():
     f = tn.jit(lambda x: np.sum(x**2), backend="xla", mesh=mesh, out_shardings=())
     assert float(f(x)) == 6.0 * processes
     if process == 0:
-        say_last_words()
+        say_last_words(str(_processes._service._process.pid))
         os.kill(os.getpid(), signal.SIGKILL)
     error = refused(tn.ProcessError, lambda: [float(f(x)) for _ in range(1_000_000)])
     assert error.processes == (0,), error
