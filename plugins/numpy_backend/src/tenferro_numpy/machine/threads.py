@@ -29,7 +29,8 @@ MIN_KEPT_BYTES = 32 << 20  # from which glibc maps every array anew
 WORTH_THREADS = 1 << 21  # elements · operations below which waking a thread costs more
 
 _LINE = 64  # bytes of a line of the cache: vectors written across two lines take twice as long
-_MIN_BYTES_TO_ALIGN = 1 << 12  # bytes of an array from which that is worth a microsecond
+#: Bytes of an array from which that is worth three microseconds: as much as six passes save.
+_MIN_BYTES_TO_ALIGN = 1 << 16
 
 _held = local()
 
