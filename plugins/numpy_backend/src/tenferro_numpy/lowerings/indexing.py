@@ -117,10 +117,18 @@ def _places(axes: Sequence[int], indices: Any, shape: tuple[int, ...]) -> Any:
 
 def are_inside(indices: Any, axes: Sequence[int], shape: tuple[int, ...]) -> bool:
     """Return True if each index vector over `axes` names an element of an array of this shape."""
-    unsigned = indices.astype(np.uint64)  # negative ones are then larger than any size
     if len(axes) == 1:
-        return not unsigned.size or bool(np.maximum.reduce(unsigned, None) < shape[axes[0]])
+        return not indices.size or _are_below(indices, shape[axes[0]])
+    unsigned = indices.astype(np.uint64)  # negative ones are then larger than any size
     return bool((unsigned < [shape[axis] for axis in axes]).all())
+
+
+def _are_below(indices: Any, size: int) -> bool:
+    """Return True if integers, of which there are some, are neither negative nor beyond a size."""
+    is_int64 = indices.dtype == np.int64
+    unsigned = indices.view(np.uint64) if is_int64 else indices.astype(np.uint64)
+    # negative ones are now larger than any size; the place of the largest is found faster than it
+    return bool(unsigned.item(unsigned.argmax()) < size)
 
 
 def _as_positions(indices: Any) -> Any:
@@ -145,18 +153,20 @@ class _Rows:
         self.batch = tuple([1 if d in windows else n for d, n in enumerate(updates)])
         self.are_elements = within.size == 1  # of an array of rank 1
         self.step = np.array(step)  # NumPy combines arrays faster than Python's numbers
-        self.first, self.last = np.array(0), np.array(shape[axis] - 1)
+        self.count = shape[axis]
 
     def places(self, indices: Any) -> Any:
         """Return the places of the elements of these rows, in the order of the updates."""
+        last = self.count - 1
         if indices.dtype.kind == "u":  # as large as they may be, they are no negative ones
-            indices = np.minimum(indices, int(self.last))
-        rows = np.maximum(indices.astype(np.intp, copy=False), self.first)
-        np.minimum(rows, self.last, out=rows)
+            indices = np.minimum(indices, last)
+        rows = indices.astype(np.intp, copy=False)
+        if not _are_below(rows, self.count):
+            rows = np.minimum(np.maximum(rows, 0), last)
         if self.are_elements:
             return rows.reshape(-1)
-        np.multiply(rows, self.step, rows)
-        return np.add(rows.reshape(self.batch), self.within).reshape(-1)
+        starts = np.multiply(rows, self.step)
+        return np.add(starts.reshape(self.batch), self.within).reshape(-1)
 
 
 @lru_cache(maxsize=64)
