@@ -269,6 +269,42 @@ class TestAtPlacesOfTheProgram:
         check(function, [np.array([1.0, 2.0, 3.0])], want)
 
 
+@pytest.mark.parametrize("mode", ["clip", "drop"])
+@pytest.mark.parametrize(
+    "places",
+    [
+        np.array([5, 0, 3, 5, 2, 5]),
+        np.array([5, 0, 3, 5, 6, 5]),
+        np.array([5, -1, 6, 5, 1 << 62, -(1 << 62)]),
+        np.array([5, -1, 6, 5, 2, 99], "int32"),
+        np.array([5, 0, 6, 5, 2, 255], "uint8"),
+        np.array([5, 0, 6, 5, 2, (1 << 64) - 1], "uint64"),
+    ],
+    ids=["inside", "next", "int64", "int32", "uint8", "uint64"],
+)
+@pytest.mark.parametrize("shape", [(6,), (2, 3)])
+def test_sums_at_given_places_of_zeros(check, shape, places, mode):
+    """They are made in the order of the updates: 1e16 + 1 - 1e16 is 0"""
+
+    def function(places, updates):
+        return tp.scatter_add(
+            tp.constant(0.0, "float64", (6,)),
+            places,
+            updates,
+            update_window_dims=(),
+            inserted_window_dims=(0,),
+            scatter_dims_to_operand_dims=(0,),
+            mode=mode,
+        )
+
+    updates = np.array([1e16, np.nan, -0.0, 1.0, 7.0, -1e16])
+    known = [min(max(int(place), 0), 5) for place in places]
+    counts = [mode == "clip" or place == there for place, there in zip(places, known, strict=True)]
+    want = np.zeros(6)
+    np.add.at(want, np.array(known)[counts], updates[counts])
+    check(function, [places.reshape(*shape, 1), updates.reshape(shape)], want)
+
+
 @pytest.mark.parametrize("zero", [0j, complex(-0.0, 0.0), complex(0.0, -0.0), complex(-0.0, -0.0)])
 def test_a_scatter_into_literal_zeros_keeps_their_signs(run, zero):
     """Where nothing is added; places that the program spells out are known before it runs."""

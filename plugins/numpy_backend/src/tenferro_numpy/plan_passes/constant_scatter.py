@@ -1,13 +1,15 @@
-"""Scatters at places that the program spells out: positions are computed once.
+"""Scatters at places that the program spells out, and scatters onto zeros.
 
-That is how a sparse Jacobian becomes a dense one. The zeros are then fresh memory, no copy of a
-literal. Where no place is repeated, values are added to a selection, which is faster than
-`np.add.at`. Read next: `planner.py`.
+Places that are spelled out are computed once, as where a sparse Jacobian becomes a dense one. The
+zeros are then fresh memory, no copy of a literal. Where no place is repeated, values are added to a
+selection, which is faster than `np.add.at`. Numbers at other places of a vector of zeros are
+counted with weights: `np.bincount` adds them in the same order. Read next: `planner.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from tenferro.primitives.constants import Table
 from tenferro.primitives.indexing import ScatterAdd
 from tenferro_numpy.ir.expression import Expression
 from tenferro_numpy.ir.literals import is_zero
+from tenferro_numpy.lowerings.indexing import are_inside
 
 __all__ = ["placed"]
 
@@ -36,20 +39,38 @@ def placed(
     if chosen.foreign or op.update_window_dims or op.mode == "drop":
         return chosen, operands
     x, indices = (literals.get(slot) for slot in operands[:2])
-    updates = operands[2]
-    if type(indices) is not Table or not avals[updates].size:
-        return chosen, operands
     given = [avals[slot] for slot in operands]
+    if is_zero(x) and type(indices) is not Table and _is_count(op, given):
+        count = partial(_counted, given[0].shape)
+        return Expression("{p0}({0}, {1})", (count,)), operands[1:]
+    if type(indices) is not Table or not given[2].size:
+        return chosen, operands
     positions = _positions(op, indices, given)
     is_unique = np.unique(positions).size == positions.size
     if is_zero(x):
         place = _Placing(given[0], positions, is_unique)
-        return Expression("{p0}({0})", (place,)), (updates,)
+        return Expression("{p0}({0})", (place,)), operands[2:]
     if not is_unique or not given[0].shape:
         return chosen, operands
     adding = _Adding(positions)
     there = Expression("{p0}({0}, {1})", (adding.in_place,), memory_of=0)
-    return Expression("{p0}({0}, {1})", (adding,), update=there), (operands[0], updates)
+    return Expression("{p0}({0}, {1})", (adding,), update=there), (operands[0], operands[2])
+
+
+def _is_count(op: ScatterAdd, avals: Sequence[Aval]) -> bool:
+    """Return True if several numbers are added to a vector, at indices that int64 can hold."""
+    x, indices, updates = avals
+    is_vector = x.ndim == 1 and tuple(op.scatter_dims_to_operand_dims) == (0,)
+    are_numbers = x.dtype.name == "float64" and indices.dtype.name != "uint64"
+    return is_vector and are_numbers and updates.ndim > 0 and bool(x.size and updates.size)
+
+
+def _counted(shape: tuple[int, ...], indices: Any, updates: Any) -> Any:
+    """Add numbers to zeros. Indices are tested first: a large one would make a long array."""
+    places = indices.reshape(-1)
+    if not are_inside(places, (0,), shape):
+        places = np.clip(places.astype(np.int64, copy=False), 0, shape[0] - 1)
+    return np.bincount(places, updates.reshape(-1), shape[0])
 
 
 def _positions(op: ScatterAdd, indices: Table, avals: Sequence[Aval]) -> Any:
