@@ -124,7 +124,7 @@ def are_inside(indices: Any, axes: Sequence[int], shape: tuple[int, ...]) -> boo
 
 
 def _are_below(indices: Any, size: int) -> bool:
-    """Return True if integers, of which there are some, are neither negative nor beyond a size."""
+    """Return True if integers are neither negative nor beyond a size; there is at least one."""
     is_int64 = indices.dtype == np.int64
     unsigned = indices.view(np.uint64) if is_int64 else indices.astype(np.uint64)
     # negative ones are now larger than any size; the place of the largest is found faster than it
