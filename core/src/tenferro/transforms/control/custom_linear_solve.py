@@ -12,8 +12,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tenferro.arrays import Array
-from tenferro.arrays.errors import at_user_line
-from tenferro.tidu import MissingRuleError
 from tenferro.transforms.control.body import finished, given_arrays
 from tenferro.transforms.control.closed import (
     ClosedFunction,
@@ -24,8 +22,10 @@ from tenferro.transforms.control.closed import (
     replaced,
     varying,
 )
+from tenferro.transforms.control.linear_system import Half, Part, System, missing_adjoint
 from tenferro.transforms.custom_rules.jvp import custom_jvp
 from tenferro.transforms.custom_rules.linear import custom_linear
+from tenferro.transforms.custom_rules.stopped import has_known_value
 from tenferro.transforms.derivatives.jvp import jvp
 from tenferro.transforms.derivatives.stop_gradient import stop_gradient
 from tenferro.transforms.errors import check_function
@@ -99,12 +99,25 @@ def custom_linear_solve(
         return b
     function = ClosedFunction(name, matvec, leaves_like(arrays, paths), spec)
     system = _System(function, solve, transpose_solve, bool(symmetric))
-    given = [strong(x) for x in arrays]
-    if not are_known([*arrays, *function.consts]):
-        system.record_solvers()
-    found = system.solution([*function.consts, *system.reads], _tree.unflatten(spec, given))
-    values = _tree.flatten(found)[0]
+    values = _solved(system, [*arrays, *function.consts], [strong(x) for x in arrays], spec)
     return _tree.unflatten(spec, finished(values, arrays, plain, function.consts, name))
+
+
+def _solved(
+    system: _System, values: Sequence[Array], given: Sequence[Array], spec: Any
+) -> Sequence[Array]:
+    """Return the solution: under an operation of graphs where the solvers can be recorded."""
+    if not all(map(has_known_value, values)):
+        try:
+            graphs, reads = system.graphs()
+        except Exception:  # an error of a solver itself is raised again where it is run
+            graphs = None
+        if graphs is not None:
+            return graphs.push([*reads, *system.matvec.consts], given)
+    if not are_known(values):
+        system.record_solvers()
+    consts = [*system.matvec.consts, *system.reads]
+    return _tree.flatten(system.solution(consts, _tree.unflatten(spec, given)))[0]
 
 
 class _System:
@@ -139,6 +152,30 @@ class _System:
         if self._transpose_solve is not None:
             self._adjoint_solver = self.matvec.solver(self._adjoint_run)
 
+    def graphs(self) -> tuple[System, list[Array]]:
+        """Return the map, its adjoint and their solvers as graphs, and what these close over.
+
+        Raises what the solvers raise on stand-ins, as those do that look at values.
+        """
+        reads: list[Array] = []
+        direct = self._half(self._applied, self._direct_run, reads)
+        adjoint: Half | None = None
+        if self._symmetric and self._transpose_solve is self._solve:
+            adjoint = direct
+        elif self._transpose_solve is not None:
+            adjoint = self._half(self._adjoint_applied, self._adjoint_run, reads)
+        module = getattr(self._solve, "__module__", None) or ""
+        return System(direct, adjoint, len(reads), len(self.matvec.consts), module), reads
+
+    def _half(self, function: Any, solve: Any, reads: list[Array]) -> Half:
+        parts = []
+        for run in (function, solve):
+            recorded = self.matvec.recorded_solver(run, 1)
+            start = len(reads)
+            reads += recorded.reads
+            parts.append(Part(recorded.body, start, len(reads)))
+        return Half(*parts)
+
     def own(self, consts: Sequence[Array]) -> Sequence[Array]:
         """Return the part of the consts that the map reads."""
         return consts[: len(self.matvec.consts)]
@@ -169,7 +206,7 @@ class _System:
 
     def _adjoint_solved(self, consts: Sequence[Array], ct: Any) -> Any:
         if self._transpose_solve is None:
-            raise _missing(self._solve)
+            raise missing_adjoint(getattr(self._solve, "__module__", None) or "")
         solver = self._adjoint_solver
         if solver is None:
             return self.matvec.solution(self._adjoint_run(consts, ct))
@@ -214,17 +251,3 @@ def _minus(a: Any, b: Any) -> Any:
     first = _tree.flatten_up_to(spec, a)
     pairs = zip(first, leaves, strict=True)
     return _tree.unflatten(spec, [-y if x is None else x - y for x, y in pairs])
-
-
-def _missing(solve: Any) -> MissingRuleError:
-    text = (
-        "custom_linear_solve: reverse mode solves the adjoint system\n"
-        "  need       `transpose_solve=`, or `symmetric=True` if the map is its own adjoint"
-    )
-    provider = getattr(solve, "__module__", None) or ""
-    return at_user_line(
-        MissingRuleError(
-            text, primitive="custom_linear_solve", rule="transpose_solve", provider=provider,
-            input=None,
-        )
-    )  # fmt: skip

@@ -41,12 +41,16 @@ class LinearCall(TensorPrimitive):
     """
 
     key = "std::linear_call"
-    volatile = True
     fixed_rules = False
     rule: Any
     residuals: int
     ins: tuple[Aval, ...]
     outs: tuple[Aval, ...]
+
+    @property
+    def volatile(self) -> bool:  # type: ignore[override]  # it depends on the rule
+        """True unless the rule consists of graphs and says so."""
+        return getattr(self.rule, "volatile", True)  # type: ignore[no-any-return]
 
     @property
     def output_count(self) -> int:
