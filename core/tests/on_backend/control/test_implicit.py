@@ -289,17 +289,46 @@ def cubic(w):
     return tn.custom_root(lambda x: x**3 + w * x - 1.0, 1.0, newton, lambda g, y: y / g(1.0))
 
 
+def shifted(w):
+    """Σ x of (BASE + w) x = V, whose adjoint system has a solver of its own"""
+    return np.sum(tn.custom_linear_solve(lambda x: BASE @ x + w * x, V, jacobi, jacobi))
+
+
+def shifted_symmetric(w):
+    both = lambda x: (BASE + BASE.T) @ x / 2 + w * x  # noqa: E731
+    return np.sum(tn.custom_linear_solve(both, w * V, jacobi, symmetric=True))
+
+
+def shifted_in_a_loop(w):
+    """The solver closes over w and over the state of the loop"""
+
+    def step(c, _):
+        a = BASE + (w + 0.1 * c) * np.eye(3)
+        solve, back = (lambda _, b: np.linalg.solve(a, b)), (lambda _, b: np.linalg.solve(a.T, b))
+        return np.sum(tn.custom_linear_solve(lambda x: a @ x, V, solve, back)), None
+
+    return tn.scan(step, w, None, 2)[0]
+
+
 KEPT = {
     "grad": (tn.grad(cubic), 0.7),
     "grad of grad": (tn.grad(tn.grad(cubic)), 0.7),
     "grad of vmap": (tn.grad(lambda w: np.sum(tn.vmap(cubic)(w))), V + 1.0),
     "vmap of grad": (tn.vmap(tn.grad(cubic)), V + 1.0),
     "grad of checkpoint": (tn.grad(tn.checkpoint(cubic)), 0.7),
+    "grad of a linear solution": (tn.grad(shifted), 0.7),
+    "jvp of a linear solution": (lambda w: tn.jvp(shifted, (w,), (1.0,)), 0.7),
+    "grad of grad of a linear solution": (tn.grad(tn.grad(shifted)), 0.7),
+    "grad of vmap of a linear solution": (tn.grad(lambda w: np.sum(tn.vmap(shifted)(w))), V + 1.0),
+    "vmap of grad of a linear solution": (tn.vmap(tn.grad(shifted_symmetric)), V + 1.0),
+    "grad of checkpoint of a linear solution": (tn.grad(tn.checkpoint(shifted_symmetric)), 0.7),
+    "grad of a loop of linear solutions": (tn.grad(shifted_in_a_loop), 0.7),
+    "grad of a root by linear solutions": (tn.grad(lambda w: root_by_linear_solve(w, V)), 0.7),
 }
 
 
 @pytest.mark.parametrize("transform", KEPT)
-def test_the_derivative_of_a_root_is_recorded_and_kept(transform):
+def test_the_derivative_of_a_solution_is_recorded_and_kept(transform):
     """A later call, with other functions of the same graphs, finds the program of the first"""
     f, w = KEPT[transform]
     f(w)
@@ -308,6 +337,20 @@ def test_the_derivative_of_a_root_is_recorded_and_kept(transform):
     after = run_or_record.TRANSFORMS.stats
     assert after.hits > before.hits
     assert after.misses == before.misses
+
+
+def test_a_kept_program_does_not_hide_that_a_later_map_is_not_linear():
+    """A x = 2 x + c is linear for c = 0 only; c is a value, and no part of the graph"""
+
+    def slope(c):
+        solve = lambda matvec, b: b / matvec(np.ones(3))  # noqa: E731
+        x = lambda b: tn.custom_linear_solve(lambda x: 2.0 * x + c, b, solve, solve)  # noqa: E731
+        return tn.grad(lambda b: np.sum(x(b)))(V)
+
+    for _ in range(2):
+        np.testing.assert_allclose(slope(np.zeros(3)), np.full(3, 0.5))
+    with pytest.raises(tn.NotLinearError):
+        slope(np.ones(3))
 
 
 def test_a_root_of_complex_numbers():

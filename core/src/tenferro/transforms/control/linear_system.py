@@ -65,7 +65,7 @@ class Half(NamedTuple):
 
 
 class System(NamedTuple):
-    """What solves A x = b and the adjoint system; the rule of a ``LinearCall``."""
+    """Both halves, of A x = b and of the adjoint system: the rule of a ``LinearCall``."""
 
     direct: Half
     adjoint: Half | None

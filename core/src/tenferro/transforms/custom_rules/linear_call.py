@@ -50,7 +50,7 @@ class LinearCall(TensorPrimitive):
     @property
     def volatile(self) -> bool:  # type: ignore[override]  # it depends on the rule
         """True unless the rule consists of graphs and says so."""
-        return getattr(self.rule, "volatile", True)  # type: ignore[no-any-return]
+        return bool(getattr(self.rule, "volatile", True))
 
     @property
     def output_count(self) -> int:
