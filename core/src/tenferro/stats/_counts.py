@@ -69,6 +69,7 @@ def integer(distribution: str, name: str) -> custom_jvp:
             provider="tenferro.stats",
         )
 
+    count.__module__ = f"tenferro.stats.{distribution}"  # `save_graph` names it in its error
     made = custom_jvp(count)
     made.defjvp(refuse)
     return made

@@ -219,6 +219,7 @@ OWN_RULES = {
     "`low_rank`": (lambda a: tn.linalg.low_rank(a, 1), MATRIX),
     "`spectral_function`": (lambda a: tn.linalg.spectral_function(a, np.exp), MATRIX),
     "`tenferro.stats.poisson`": (lambda k: tn.stats.poisson.logpmf(k, 0.3), 2.0),
+    "`tenferro.stats.binom`": (lambda k: tn.stats.binom.logpmf(k, 5, 0.3), 2.0),
 }
 
 
