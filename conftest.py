@@ -5,8 +5,13 @@ that importing the module left, whatever was drawn from it since. Property tests
 examples at every run; `HYPOTHESIS_PROFILE=fuzz` draws fresh ones. What a fresh example finds is
 added to its test as a named one (`@example`). Tests say how many examples they draw and nothing of
 how: the two profiles are the only place. Read `tests/tiers.py` for tiers.
+
+Errors of tenferro quote the user's line. Here they quote no row of a table, like
+`(lambda: call(x), "wanted text")`: that line has the wanted text itself, so no test of it could
+fail. A row is a line with a lambda that begins with a bracket, a quotation mark or the lambda.
 """
 
+import importlib
 import os
 import runpy
 import sys
@@ -46,6 +51,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out what is not in the tier; refuse tests whose names are others in each process."""
     if unstable := [item.nodeid for item in items if " at 0x" in item.nodeid]:
         raise pytest.UsageError(f"the address of an object is in the name of a test: {unstable[0]}")
+    quote_no_rows()
     for module in {getattr(item, "module", None) for item in items} - {None}:
         generators[module] = generators_of(module)
     tier, over = config.getoption("--tier"), config.getoption("--over")
@@ -54,6 +60,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item, is_wanted in zip(items, wanted, strict=True) if is_wanted]
+
+
+def quote_no_rows() -> None:
+    """Let errors quote `<row>` for a row of a table; read the top of this file."""
+    if "tenferro" not in sys.modules:
+        return
+    source = importlib.import_module("tenferro.primitives._source")
+    text_of = source._text_of
+
+    def text_without_rows(filename: str, line: int) -> str:
+        text = text_of(filename, line)
+        is_row = "lambda" in text and text.startswith(("(", "[", "{", '"', "'", "lambda"))
+        return "<row>" if is_row else text
+
+    source._text_of = text_without_rows
 
 
 # Random generators among the globals of each test module, with their states after the import.

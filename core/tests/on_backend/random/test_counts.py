@@ -69,7 +69,7 @@ def test_counts_do_not_decrease_in_the_mean():
     [
         (lambda k: random.poisson(k, -1.0), "means >= 0"),
         (lambda k: random.poisson(k, np.array([1.0, np.nan])), "means >= 0"),
-        (lambda k: random.poisson(k, 2.0**31, dtype="int32"), "fit into i32"),
+        (lambda k: random.poisson(k, 2.0**31, dtype="int32"), "fit into int32"),
         (lambda k: random.binomial(k, -1, 0.5), "integers >= 0"),
         (lambda k: random.binomial(k, 1.5, 0.5), "integers >= 0"),
         (lambda k: random.binomial(k, 3, 1.5), "between 0 and 1"),
