@@ -72,7 +72,7 @@ CHAIN = program("chain", chain, (15, 10), (4, 2), (0, 1))
 
 @CHAIN.way("Viterbi")
 def margin(lib: Library, weights: Any, transitions: Any, x: Any, labels: Any) -> Any:
-    """The score of the best labels, each wrong one of which counts 1 more, over the right ones'."""
+    """The largest score of labels, with 1 added per wrong label, minus that of the right ones."""
     np = lib.np
     scores = x @ weights
     steps = numpy.arange(len(labels))

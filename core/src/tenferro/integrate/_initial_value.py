@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import index
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
@@ -13,6 +12,7 @@ from tenferro.arrays.functions.structural import stack
 from tenferro.arrays.handle.array import Array, evaluable
 from tenferro.arrays.handle.traces import is_traced
 from tenferro.arrays.promotion.broadcast import cast, common_dtype, double_if_exact
+from tenferro.integrate._arguments import count_of, real_array, refused
 from tenferro.integrate._solve import (
     METHODS,
     EventSetting,
@@ -135,7 +135,7 @@ def _arguments(function: str, args: Any) -> tuple[Any, ...]:
         return () if args is None else tuple(args)
     except TypeError:
         need = "a sequence; of one argument, `args=(x,)`"
-        raise at_user_line(_refused(function, "not a sequence", "args", args, need)) from None
+        raise at_user_line(refused(function, "not a sequence", "args", args, need)) from None
 
 
 def _with_arguments(event: Any, args: Sequence[Any]) -> Callable[[Array, Array], Any]:
@@ -205,11 +205,13 @@ def _solved(
     """
     max_steps = _check_options(function, span, options)
     y = double_if_exact(y0)
-    t0, t1, at = [_real(function, name, t) for name, t in zip(_TIMES, (*span, times), strict=True)]
+    t0, t1, at = [
+        real_array(function, name, t) for name, t in zip(_TIMES, (*span, times), strict=True)
+    ]
     if at.ndim != 1:
         raise at_user_line(_no_times(function, at))
     if t0.shape or t1.shape:
-        raise at_user_line(_refused(function, "not an interval", "t_span", span, _TWO_TIMES))
+        raise at_user_line(refused(function, "not an interval", "t_span", span, _TWO_TIMES))
     right, y = _recorded(function, fun, t0, y)
     if y.dtype.is_complex and not METHODS[options.method].takes_complex:
         raise at_user_line(DTypeMismatchError.of(
@@ -221,7 +223,7 @@ def _solved(
     _check_inside(function, t0, t1, at)
     _check_first_step(function, options.first_step, t0, t1)
     names = ["rtol", "atol", "max_step", *([] if options.first_step is None else ["first_step"])]
-    numbers = [cast(_real(function, name, getattr(options, name)), real) for name in names]
+    numbers = [cast(real_array(function, name, getattr(options, name)), real) for name in names]
     _check_tolerances(function, numbers[0], numbers[1], y)
     events, event_setting = _recorded_events(function, options, t0, y)
     fixed_times = all([evaluable(x.key) and not is_traced(x.key) for x in (t0, at)])
@@ -231,7 +233,7 @@ def _solved(
     )  # fmt: skip
 
     def times_of(t: Any) -> Array:
-        found = cast(_real("solution", "t", t), real)
+        found = cast(real_array("solution", "t", t), real)
         _check_inside("solution", t0, t1, found.reshape(-1), "t")
         return found
 
@@ -272,7 +274,7 @@ def _recorded_events(
     def values(t: Array, y: Array) -> list[Array]:
         return [stack([_value_of_event(function, event(t, y), t) for event in options.events])]
 
-    room = _count(function, "max_events", options.max_events)
+    room = count_of(function, "max_events", options.max_events)
     last = tuple([_last(function, event.terminal) for event in options.events])
     directions = tuple([_direction(function, event.direction) for event in options.events])
     recorded = record_function(function, values, [Leaf("t", t0.aval), Leaf("y", y.aval)])
@@ -281,7 +283,7 @@ def _recorded_events(
 
 def _value_of_event(function: str, value: Any, t: Array) -> Array:
     """Return the value of an event as a number in the precision of the time."""
-    found = _real(function, "an event", array(value))
+    found = real_array(function, "an event", array(value))
     if found.shape:
         raise at_user_line(ShapeMismatchError.of(
             function, "an event is not a number", got=found.aval, need=str(t.aval),
@@ -299,7 +301,7 @@ def _last(function: str, terminal: Any) -> int:
         number, is_count = 0, False
     if not is_count:
         fact, need = "terminal is not a number of zeros", "True, False, or an integer, 0 or more"
-        raise at_user_line(_refused(function, fact, "terminal", terminal, need))
+        raise at_user_line(refused(function, fact, "terminal", terminal, need))
     return number
 
 
@@ -311,22 +313,8 @@ def _direction(function: str, direction: Any) -> float:
         number = float("nan")
     if number != number:
         fact, need = "direction is not a number", "more than 0, less than 0, or 0 for both"
-        raise at_user_line(_refused(function, fact, "direction", direction, need))
+        raise at_user_line(refused(function, fact, "direction", direction, need))
     return float((number > 0) - (number < 0))
-
-
-def _real(function: str, name: str, x: Any) -> Array:
-    """Return a real array of inexact numbers.
-
-    Raises DTypeMismatchError: for complex numbers, whose imaginary part would be lost.
-    """
-    found = double_if_exact(x)
-    if found.dtype.is_complex:
-        raise at_user_line(DTypeMismatchError.of(
-            function, f"{name} is complex", got=found.aval, need="real numbers",
-            dtypes=(found.dtype,),
-        ))  # fmt: skip
-    return found
 
 
 def _check_options(function: str, span: tuple[Any, ...], options: _Options) -> int:
@@ -338,30 +326,15 @@ def _check_options(function: str, span: tuple[Any, ...], options: _Options) -> i
         known = " or ".join(map(repr, METHODS))
         raise at_user_line(unknown_option(function, "method", options.method, known))
     if len(span) != 2:
-        raise at_user_line(_refused(function, "not an interval", "t_span", span, _TWO_TIMES))
+        raise at_user_line(refused(function, "not an interval", "t_span", span, _TWO_TIMES))
     for name in ("rtol", "atol", "first_step", "max_step"):
         value, may_be_zero = getattr(options, name), name in ("rtol", "atol")
         is_missing = value is None and name != "first_step"
         is_known = isinstance(value, (int, float))
         if is_missing or (is_known and not (value >= 0 if may_be_zero else value > 0)):
             need = f"a number, {'0 or more' if may_be_zero else 'more than 0'}"
-            raise at_user_line(_refused(function, f"{name} is out of range", name, value, need))
-    return _count(function, "max_steps", options.max_steps)
-
-
-def _count(function: str, name: str, value: Any) -> int:
-    """Return an integer of 1 or more.
-
-    Raises InvalidParameterError.
-    """
-    try:
-        found = index(value)
-    except TypeError:
-        found = 0
-    if found < 1 or isinstance(value, bool):
-        need = "an integer of 1 or more"
-        raise at_user_line(_refused(function, f"{name} is out of range", name, value, need))
-    return found
+            raise at_user_line(refused(function, f"{name} is out of range", name, value, need))
+    return count_of(function, "max_steps", options.max_steps)
 
 
 def _check_tolerances(function: str, relative: Array, absolute: Array, y: Array) -> None:
@@ -379,7 +352,7 @@ def _check_tolerances(function: str, relative: Array, absolute: Array, y: Array)
             value = x._concrete("a tolerance")
             if not (value >= 0).all():
                 need = "numbers, 0 or more"
-                raise at_user_line(_refused(function, f"{name} is out of range", name, value, need))
+                raise at_user_line(refused(function, f"{name} is out of range", name, value, need))
 
 
 def _check_inside(function: str, t0: Array, t1: Array, times: Array, name: str = "t_eval") -> None:
@@ -392,7 +365,7 @@ def _check_inside(function: str, t0: Array, t1: Array, times: Array, name: str =
     a, b, at = [t._concrete("the order of times") for t in (t0, t1, times)]
     if ((at < min(a, b)) | (at > max(a, b))).any():
         need = f"times from {float(a)} to {float(b)}"
-        raise at_user_line(_refused(function, "a time is outside of t_span", name, at, need))
+        raise at_user_line(refused(function, "a time is outside of t_span", name, at, need))
 
 
 def _check_first_step(function: str, size: Any, t0: Array, t1: Array) -> None:
@@ -405,7 +378,7 @@ def _check_first_step(function: str, size: Any, t0: Array, t1: Array) -> None:
     a, b = [float(t._concrete("the length of an interval")) for t in (t0, t1)]
     if size > abs(b - a):
         need = f"at most the length of t_span, {abs(b - a)}"
-        raise at_user_line(_refused(function, "first_step is too large", "first_step", size, need))
+        raise at_user_line(refused(function, "first_step is too large", "first_step", size, need))
 
 
 def _no_times(function: str, times: Array) -> ShapeMismatchError:
@@ -413,11 +386,3 @@ def _no_times(function: str, times: Array) -> ShapeMismatchError:
         function, "the times are not a vector", got=times.aval, need="f64[m], with m of 1 or more",
         shapes=(times.shape,),
     )  # fmt: skip
-
-
-def _refused(
-    function: str, fact: str, parameter: str, value: Any, need: str
-) -> InvalidParameterError:
-    return InvalidParameterError.of(
-        function, fact, got=f"{parameter}={value!r}", need=need, parameter=parameter, value=value
-    )

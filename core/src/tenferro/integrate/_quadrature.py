@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import isinf
-from operator import index
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
@@ -19,9 +18,10 @@ from tenferro.arrays.functions.sorting import sort
 from tenferro.arrays.functions.structural import concatenate
 from tenferro.arrays.handle.array import Array, evaluable
 from tenferro.arrays.promotion.broadcast import cast, common_dtype, double_if_exact
+from tenferro.integrate._arguments import count_of, real_array, refused
 from tenferro.integrate._gauss import RULES, legendre
 from tenferro.integrate._subdivision import Setting, integral
-from tenferro.primitives import DTypeMismatchError, InvalidParameterError, ShapeMismatchError
+from tenferro.primitives import ShapeMismatchError
 from tenferro.transforms.control.around import program_around, record_function
 from tenferro.transforms.control.body import Leaf
 
@@ -51,11 +51,11 @@ def fixed_quad(
     >>> round(float(fixed_quad(lambda x: x**4, 0.0, 1.0, n=3)[0]), 12)
     0.2
     """
-    count = _count("fixed_quad", "n", n)
+    count = count_of("fixed_quad", "n", n)
     low, high = _ends("fixed_quad", a, b)
     if any(map(_infinity, (low, high))):
         fact, need = "an infinite interval", "numbers; `quad_vec` takes infinite ends"
-        raise at_user_line(_refused("fixed_quad", fact, "a, b", (a, b), need))
+        raise at_user_line(refused("fixed_quad", fact, "a, b", (a, b), need))
     nodes, weights = [array(x, dtype=low.dtype) for x in legendre(count)]
     half = (high - low) / 2
     y = array(func((low + high) / 2 + half * nodes, *args))
@@ -159,13 +159,13 @@ def _integrated(
         low, high, infinite, sign = high, low, infinite[::-1], -1
     kind = _KINDS.get(infinite)
     if kind is None:  # both ends are the same infinity
-        raise at_user_line(_refused(function, "no interval", "a, b", (a, b), "two ends"))
+        raise at_user_line(refused(function, "no interval", "a, b", (a, b), "two ends"))
     edges = _edges(function, low, high, points, kind)
     setting = Setting(
         quadrature or ("gk21" if kind == "finite" else "gk15"), norm,
-        _count(function, "limit", limit), kind,
+        count_of(function, "limit", limit), kind,
     )  # fmt: skip
-    numbers = [cast(_real(function, n, x), low.dtype) for n, x in zip(
+    numbers = [cast(real_array(function, n, x), low.dtype) for n, x in zip(
         ("epsabs", "epsrel"), (epsabs, epsrel), strict=True
     )]  # fmt: skip
     recorded = record_function(
@@ -192,7 +192,7 @@ def _value(function: str, f: Any, args: tuple[Any, ...], is_number: bool, x: Arr
 
 def _ends(function: str, a: Any, b: Any) -> tuple[Array, Array]:
     """Return the ends of an interval, in one precision."""
-    ends = [_real(function, name, x) for name, x in (("a", a), ("b", b))]
+    ends = [real_array(function, name, x) for name, x in (("a", a), ("b", b))]
     for x in ends:
         if x.shape:
             raise at_user_line(ShapeMismatchError.of(
@@ -219,48 +219,11 @@ def _edges(function: str, low: Array, high: Array, points: Any, kind: str) -> Ar
         return ends
     if kind != "finite":
         need = "finite ends, or one integral for each part"
-        raise at_user_line(_refused(function, "points and an infinite end", "points", points, need))
-    places = cast(_real(function, "points", points), low.dtype)
+        raise at_user_line(refused(function, "points and an infinite end", "points", points, need))
+    places = cast(real_array(function, "points", points), low.dtype)
     if places.ndim != 1:
         raise at_user_line(ShapeMismatchError.of(
             function, "the points are not a vector", got=places.aval, need="f64[k]",
             shapes=(places.shape,),
         ))  # fmt: skip
     return concatenate([ends[:1], sort((places - low) / (high - low)), ends[1:]], 0)
-
-
-def _real(function: str, name: str, x: Any) -> Array:
-    """Return a real array of inexact numbers.
-
-    Raises DTypeMismatchError.
-    """
-    found = double_if_exact(x)
-    if found.dtype.is_complex:
-        raise at_user_line(DTypeMismatchError.of(
-            function, f"{name} is complex", got=found.aval, need="real numbers",
-            dtypes=(found.dtype,),
-        ))  # fmt: skip
-    return found
-
-
-def _count(function: str, name: str, value: Any) -> int:
-    """Return an integer of 1 or more.
-
-    Raises InvalidParameterError.
-    """
-    try:
-        found = index(value)
-    except TypeError:
-        found = 0
-    if found < 1 or isinstance(value, bool):
-        need = "an integer of 1 or more"
-        raise at_user_line(_refused(function, f"{name} is out of range", name, value, need))
-    return found
-
-
-def _refused(
-    function: str, fact: str, parameter: str, value: Any, need: str
-) -> InvalidParameterError:
-    return InvalidParameterError.of(
-        function, fact, got=f"{parameter}={value!r}", need=need, parameter=parameter, value=value
-    )

@@ -1,0 +1,52 @@
+"""Arguments of integrals and initial value problems, checked: numbers, counts, what is refused.
+
+Read next: ``_initial_value.py``.
+"""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any
+
+from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.handle.array import Array
+from tenferro.arrays.promotion.broadcast import double_if_exact
+from tenferro.primitives import DTypeMismatchError, InvalidParameterError
+
+
+def real_array(function: str, name: str, x: Any) -> Array:
+    """Return a real array of inexact numbers.
+
+    Raises DTypeMismatchError: for complex numbers, whose imaginary part would be lost.
+    """
+    found = double_if_exact(x)
+    if found.dtype.is_complex:
+        raise at_user_line(DTypeMismatchError.of(
+            function, f"{name} is complex", got=found.aval, need="real numbers",
+            dtypes=(found.dtype,),
+        ))  # fmt: skip
+    return found
+
+
+def count_of(function: str, name: str, value: Any) -> int:
+    """Return an integer of 1 or more.
+
+    Raises InvalidParameterError.
+    """
+    try:
+        found = index(value)
+    except TypeError:
+        found = 0
+    if found < 1 or isinstance(value, bool):
+        need = "an integer of 1 or more"
+        raise at_user_line(refused(function, f"{name} is out of range", name, value, need))
+    return found
+
+
+def refused(
+    function: str, fact: str, parameter: str, value: Any, need: str
+) -> InvalidParameterError:
+    """Make the error about the value of a parameter."""
+    return InvalidParameterError.of(
+        function, fact, got=f"{parameter}={value!r}", need=need, parameter=parameter, value=value
+    )
