@@ -570,6 +570,8 @@ OTHERS = {
     "vjp of grad": lambda f, x: tn.vjp(tn.grad(f), x)[1](x),
     "hvp": lambda f, x: tn.hvp(f)(x, x),
     "hessian": lambda f, x: tn.hessian(f)(x),
+    "jacfwd": lambda f, x: tn.jacfwd(f)(x),
+    "jacrev": lambda f, x: tn.jacrev(f)(x),
     "sparsity": lambda f, x: tn.sparsity(f)(x),
     "sparsity of grad": lambda f, x: tn.sparsity(tn.grad(f))(x),
     "vmap of grad": lambda f, x: tn.vmap(tn.grad(f))(np.stack([x, x])),
@@ -596,7 +598,7 @@ def test_other_transforms_of_a_function_leave_the_memo_of_its_gradient(name):
 
 
 @pytest.mark.skipif(not HAS_MEMOS, reason="there are no memos without the GIL")
-@pytest.mark.parametrize("name", ["hvp", "jet", "jvp", "sparsity"])
+@pytest.mark.parametrize("name", ["hessian", "hvp", "jacfwd", "jacrev", "jet", "jvp", "sparsity"])
 def test_transforms_that_keep_no_value_have_memos(name):
     for i in range(CALLS):
         OTHERS[name](lambda x: np.sum(x * np.sin(x)), X + i)

@@ -90,9 +90,10 @@ def hessian(
     @derived("hessian", function, **given)
     def whole(*args: Any, **kwargs: Any) -> Any:
         with Loans() as loans:
-            call = chosen.arrange(function, args, kwargs)
-            recording, pinned = _record_twice(call, loans, has_aux)
-            return _evaluated(recording, pinned, options, chosen.single)
+            call = chosen.arrange(
+                function, args, kwargs
+            )  # a name for a recording would hold values
+            return _evaluated(*_record_twice(call, loans, has_aux), options, chosen.single)
 
     return whole
 

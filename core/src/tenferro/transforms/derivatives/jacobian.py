@@ -135,8 +135,10 @@ def _jacobian(
     @derived(name, function, **pickled)
     def whole(*args: Any, **kwargs: Any) -> Any:
         with Loans() as loans:
-            recording = record(*chosen.arrange(function, args, kwargs), loans, options.has_aux)
-            return _evaluated(recording, options, chosen.single)
+            call = chosen.arrange(
+                function, args, kwargs
+            )  # a name for a recording would hold values
+            return _evaluated(record(*call, loans, options.has_aux), options, chosen.single)
 
     return whole
 
