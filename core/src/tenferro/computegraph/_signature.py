@@ -7,20 +7,23 @@ next: ``_cache.py``.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Container, Hashable, Sequence
 from typing import Any
 
 from tenferro.computegraph._keys import ValueKey, inputs_of
 
 
 def signature(
-    declared: Sequence[ValueKey], outputs: Sequence[ValueKey]
+    declared: Sequence[ValueKey],
+    outputs: Sequence[ValueKey],
+    cut: Container[ValueKey] = (),
 ) -> tuple[tuple[Any, ...] | None, list[ValueKey]]:
     """Return a cache key of what ``flatten`` of whole histories would find, and its inputs.
 
     Equal keys mean equal graphs. The key is ``None`` if a volatile operation makes that untrue for
     derivatives. No graph is built, so this is cheaper than flattening. The key is finer than
-    ``Structure``, which also unifies values that evaluate alike.
+    ``Structure``, which also unifies values that evaluate alike. Values in ``cut`` are inputs where
+    an output depends on them, whatever made them.
     """
     inputs = list(declared)
     number = {key: -1 - i for i, key in enumerate(inputs)}
@@ -37,7 +40,7 @@ def signature(
             items.append(seen)
             continue
         definition = key.definition
-        if definition is None:
+        if definition is None or key in cut:
             inputs.append(key)
             number[key] = -len(inputs)
             items.append(-len(inputs))

@@ -531,19 +531,17 @@ def test_a_large_array_that_a_function_closes_over_as_an_array_is_not_held():
     assert not any(lent.size for lent in MEMOS.waiting)
 
 
-TABLE = np.arange(5.0)
-
-
-def computes_its_own(x):
-    return np.sum(x * TABLE[np.floor(x).astype(int)])  # NumPy asks for the positions
+def reads_its_own_factorization(x):
+    low, _ = np.linalg.eigh(np.outer(x, x) + np.diag(x))
+    return np.sum(low * x) if low[0] > 1 else np.sum(low)
 
 
 @pytest.mark.skipif(not HAS_MEMOS, reason="there are no memos without the GIL")
-def test_a_call_that_computes_its_own_values_leaves_no_mark():
-    """With a memo such a call would record other values, and compile a second program."""
+def test_a_call_that_reads_its_own_factorization_leaves_no_mark():
+    """The derivative takes the factors that were computed, which a memo would compute again."""
     for i in range(4):
-        x = 0.9 * X + i % 2  # between the steps of floor
-        check(computes_its_own, (x,), tn.value_and_grad(computes_its_own)(x))
+        x = X + i % 2
+        check(reads_its_own_factorization, (x,), tn.value_and_grad(reads_its_own_factorization)(x))
         assert not MEMOS.waiting
 
 

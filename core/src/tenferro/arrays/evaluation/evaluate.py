@@ -2,7 +2,8 @@
 
 A value that something else still holds and that shares the pending work is computed along with
 what was asked for, so that nothing is computed twice. A value on which no transform is open drops
-its history once it is known. Read next: ``functions/``.
+its history once it is known. A value of a memo that is only looked at is noted there instead, since
+its key serves other calls, too. Read next: ``functions/``.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from tenferro._runtime.collector import CollectorPaused
 from tenferro.arrays.errors import ConcretizationError, LeakedArrayError
 from tenferro.arrays.evaluation.form import form_of, graph_of
 from tenferro.arrays.handle.array import EVALUATE, Array, refusals
+from tenferro.arrays.handle.memo import held_by, looked_at
 from tenferro.arrays.handle.traces import is_traced, tracing
 from tenferro.backend import select_backend
 from tenferro.backend._options import Options, compiled, identity_of
@@ -52,27 +54,43 @@ def evaluate_keys(keys: Sequence[ValueKey], asked: str = "the value") -> None:
     Raises ConcretizationError: if a leaf is an argument that is only traced.
     """
     wanted = [key for key in dict.fromkeys(keys) if key.operand is UNKNOWN]
-    if not wanted:
-        return
+    if wanted:
+        _evaluate(wanted, _known_walk(wanted, asked), is_look=False)
+
+
+def look_at(key: ValueKey, asked: str) -> Any:
+    """Compute the value of a key and return it; its memo, if it has one, serves later calls.
+
+    Raises ConcretizationError: if a leaf is an argument that is only traced.
+    """
+    if held_by(key) is UNKNOWN:
+        _evaluate([key], _known_walk([key], asked), is_look=True)
+    return looked_at(key)
+
+
+def _known_walk(wanted: Sequence[ValueKey], asked: str) -> Walk:
+    """Walk over pending values; raise the error for a leaf that is not known."""
     walk = postorder(wanted, pending)
-    unknown = [leaf for leaf in walk[2] if leaf.operand is UNKNOWN]
+    unknown = [leaf for leaf in walk[2] if held_by(leaf) is UNKNOWN]
     if unknown:
         error = leaked(unknown[0], wanted[0], asked)
         raise error or _abstract(wanted[0], asked, unknown)
-    _evaluate(wanted, walk)
+    return walk
 
 
 def evaluate_if_known(*keys: ValueKey) -> bool:
-    """Compute the values of pending keys and store them; return False if a leaf is not known."""
+    """Look at the values of pending keys; return False if a leaf is not known."""
     walk = postorder(keys, pending)
-    if any([leaf.operand is UNKNOWN for leaf in walk[2]]):
+    if any([held_by(leaf) is UNKNOWN for leaf in walk[2]]):
         return False
-    _evaluate([*dict.fromkeys(keys)], walk)
+    wanted = [key for key in dict.fromkeys(keys) if held_by(key) is UNKNOWN]
+    if wanted:
+        _evaluate(wanted, walk, is_look=True)
     return True
 
 
 class _Read(local):
-    """The serial of the newest leaf that this thread has read to evaluate other values."""
+    """The serial of the newest leaf that this thread has read to store other values in keys."""
 
     newest = 0
 
@@ -81,26 +99,32 @@ _read = _Read()
 
 
 def newest_leaf_read() -> int:
-    """Return the serial of the newest leaf that this thread has read to evaluate other values.
+    """Return the serial of the newest leaf that this thread has read to store values in keys.
 
-    Numbers that code spells out do not count, nor do arrays that graphs share.
+    Values that are only looked at do not count, since a memo would note them. Numbers that code
+    spells out do not count either, nor do arrays that graphs share.
     """
     return _read.newest
 
 
-def _evaluate(wanted: list[ValueKey], walk: Walk) -> None:
+def _evaluate(wanted: list[ValueKey], walk: Walk, is_look: bool) -> None:
     """Compute what was walked over, and store what was wanted and what others share."""
-    _note_reads(walk[2])
     shared, beside = _shared(wanted, walk)
     outputs = [*wanted, *shared, *beside]
+    if not is_look or any(map(_is_followed_factorization, outputs)):
+        is_look = False
+        _note_reads(walk[2])
     if beside:
         graph = flatten((), outputs, pending)
     else:
         with CollectorPaused():
             graph = flatten_walk((), outputs, walk)
-    results = _run(graph, [leaf.operand for leaf in graph.inputs])
+    results = _run(graph, [looked_at(leaf) for leaf in graph.inputs])
     for key, result in zip(outputs, results, strict=True):
-        store(key, result)
+        if is_look and key.memo is not None and not key.memo.is_spoiled:
+            key.memo.look(key, result, is_cut=not is_traced(key))
+        else:
+            store(key, result)
 
 
 def evaluate_graph(graph: MaterializedGraph, leaves: Sequence[ValueKey]) -> Sequence[Any]:
@@ -122,12 +146,16 @@ def store(key: ValueKey, operand: Any) -> None:
     key.depth = 0
     if key.memo is not None:
         key.memo.is_spoiled = True  # the key belongs to the values of this call from now on
-    if is_traced(key):
-        definition = key.definition
-        if definition is not None and definition[0].cheap_output is not None:
-            _note_factorization(key)
-    else:
+    if not is_traced(key):
         retire(key)
+    elif _is_followed_factorization(key):
+        _note_factorization(key)
+
+
+def _is_followed_factorization(key: ValueKey) -> bool:
+    """Return True for a result of a factorization that an open derivative reads."""
+    definition = key.definition
+    return definition is not None and definition[0].cheap_output is not None and is_traced(key)
 
 
 def _note_factorization(key: ValueKey) -> None:
@@ -139,7 +167,9 @@ def _note_factorization(key: ValueKey) -> None:
 
 def pending(key: ValueKey) -> Definition | None:
     """Return the definition of a value that is not known yet."""
-    return None if key.is_cut else narrowed(key.definition)
+    if key.is_cut or (key.memo is not None and key in key.memo.seen_values):
+        return None
+    return narrowed(key.definition)
 
 
 def _shared(wanted: Sequence[ValueKey], walk: Walk) -> tuple[list[ValueKey], Sequence[ValueKey]]:
@@ -165,6 +195,11 @@ def _shared(wanted: Sequence[ValueKey], walk: Walk) -> tuple[list[ValueKey], Seq
         for key in inputs:
             uses[key] = uses.get(key, 0) + 1
     skip = set(wanted)
+    memo = wanted[0].memo
+    if memo is not None:  # its entries hold keys, too
+        references = memo.references()
+        for key in uses:
+            uses[key] += references.get(id(key), 0)
     held = map(sys.getrefcount, order)
     found = [
         key
@@ -261,7 +296,7 @@ def flush(key: ValueKey) -> None:
 
 def _evaluable(key: ValueKey) -> bool:
     *_, leaves = postorder([key], pending)
-    return all(leaf.operand is not UNKNOWN for leaf in leaves)
+    return all([held_by(leaf) is not UNKNOWN for leaf in leaves])
 
 
 def _abstract(key: ValueKey, asked: str, unknown: Sequence[ValueKey]) -> ConcretizationError:
@@ -337,4 +372,4 @@ def evaluate(*arrays: Any) -> None:
     evaluate_keys([array.key for array in arrays])
 
 
-EVALUATE[:] = [evaluate_keys, flush, to_numpy, _evaluable, evaluate_if_known]
+EVALUATE[:] = [evaluate_keys, flush, to_numpy, _evaluable, evaluate_if_known, look_at]

@@ -196,7 +196,7 @@ class Array(Handle):
             answer = number_in(self, asked)
             if answer is not None:
                 return answer
-            EVALUATE[0]([self.key], asked)
+            return EVALUATE[2](EVALUATE[5](self.key, asked), self.aval)
         return EVALUATE[2](self.key.operand, self.aval)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:

@@ -10,14 +10,17 @@ A transform that the function applies to such values gets the same pins, or plac
 examples, at each call: a `Nested` for each transform, in the order in which a call applies them.
 What the transform emits is found by the values that it reads.
 
-Only values are remembered whose recording looked at no operand. A memo belongs to one call at a
-time; ``transforms/recording/memos.py`` lends it, and ends it where anybody kept one of its values.
+Only values are remembered whose recording looked at no operand. A call may look at values
+(``if x > 0``, ``table[index]`` of NumPy): they are computed, and noted in the memo instead of on
+their keys, until the call ends. What is recorded of them is a capture or another path. A memo
+belongs to one call at a time; ``transforms/recording/memos.py`` lends it, and ends it where anybody
+kept one of its values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
@@ -73,8 +76,21 @@ class Nested(NamedTuple):
 
 
 def held_by(key: ValueKey) -> Any:
-    """Return the operand of a key to compare it, which does not count as a look."""
-    return key.held if type(key) is MemoLeaf else key.operand
+    """Return the operand of a key, or UNKNOWN; this does not count as a look."""
+    if type(key) is MemoLeaf:
+        return key.held
+    if key.operand is UNKNOWN and key.memo is not None:
+        return key.memo.seen_values.get(key, UNKNOWN)
+    return key.operand
+
+
+def looked_at(key: ValueKey) -> Any:
+    """Return the operand of a key that is known; its memo counts that it was read."""
+    operand = key.operand
+    if operand is UNKNOWN and key.memo is not None:
+        key.memo.looks += 1
+        return key.memo.seen_values.get(key, UNKNOWN)
+    return operand
 
 
 class Memo:
@@ -85,12 +101,14 @@ class Memo:
     transforms made of their values. ``traces`` are those of values that depend on the leaves,
     ``all_traces`` those of nested transforms too. ``forms`` are calls without their numbers, with
     the call of the function that had each first, or `_VARIES`. ``moves``: positions are captured
-    now.
+    now. ``seen_values`` are the values that the present call has looked at; those in ``cut`` depend
+    on no open trace, so that programs take them as inputs.
     """
 
     __slots__ = (
-        "_captured", "_nested", "_nested_count", "_seen", "all_traces", "calls", "derivatives",
-        "entries", "forms", "is_spoiled", "leaves", "looks", "moves", "recordings", "traces",
+        "_captured", "_counted", "_counts", "_listed", "_nested", "_nested_count", "_seen",
+        "all_traces", "calls", "cut", "derivatives", "entries", "forms", "is_spoiled", "leaves",
+        "looks", "moves", "recordings", "seen_values", "traces",
     )  # fmt: skip
 
     def __init__(self, traces: frozenset[Any]) -> None:
@@ -102,6 +120,11 @@ class Memo:
         self._nested_count = 0  # in the present call
         self._captured: dict[Any, list[MemoLeaf]] = {}  # by aval, in the order of their capture
         self._seen: dict[Hashable, tuple[MemoLeaf, Any]] = {}  # in the present call
+        self.seen_values: dict[ValueKey, Any] = {}
+        self.cut: dict[ValueKey, None] = {}
+        self._counts: dict[int, int] = {}  # see `references`
+        self._listed: set[int] = set()
+        self._counted = (0, 0)
         self.traces = self.all_traces = traces
         self.leaves = self.looks = self.calls = 0
         self.is_spoiled = self.moves = False
@@ -109,6 +132,8 @@ class Memo:
     def end(self) -> None:
         """Forget everything, and keep nothing from now on."""
         self.is_spoiled = True
+        self.seen_values.clear()
+        self.cut.clear()
         self.entries.clear()
         self.forms.clear()
         self.recordings.clear()
@@ -187,10 +212,40 @@ class Memo:
             self._seen[token] = leaf, owner
         return leaf
 
+    def look(self, key: ValueKey, operand: Any, is_cut: bool) -> None:
+        """Note the value of a key for the present call."""
+        self.seen_values[key] = operand
+        if is_cut:
+            self.cut[key] = None
+
+    def references(self) -> Mapping[int, int]:
+        """Return how often entries, and the list of values, hold each key, by its id.
+
+        Handles and pending values hold a key beside these.
+        """
+        counts, (entries, forms) = self._counts, self._counted
+        if (len(self.entries), len(self.forms)) != self._counted:
+            for entry, (result, _) in islice(self.entries.items(), entries, None):
+                for key in (*_keys_in(entry), result):
+                    counts[id(key)] = counts.get(id(key), 0) + 1
+            for form in islice(self.forms, forms, None):
+                for key in _keys_in(form):
+                    counts[id(key)] = counts.get(id(key), 0) + 1
+            self._counted = len(self.entries), len(self.forms)
+        return counts
+
+    def list_values(self, values: Sequence[ValueKey]) -> None:
+        """Note that a list holds these values until the memo ends."""
+        for number in {id(key) for key in values} - self._listed:
+            self._listed.add(number)
+            self._counts[number] = self._counts.get(number, 0) + 1
+
     def end_call(self) -> None:
-        """Forget in which order this call captured what, and how many transforms it applied."""
+        """Forget what this call captured and looked at, and how many transforms it applied."""
         self._seen.clear()
         self._nested_count = 0
+        self.seen_values.clear()
+        self.cut.clear()
 
     def owns(self, key: ValueKey) -> bool:
         """Return True if a value depends on leaves of this memo and on nothing else that varies."""

@@ -21,7 +21,7 @@ from tenferro.transforms.pickled import derived
 from tenferro.transforms.recording.argnums import Argnames, Argnums, choose
 from tenferro.transforms.recording.loans import Loans
 from tenferro.transforms.recording.record import record
-from tenferro.transforms.recording.run_or_record import deliver, history, key_of
+from tenferro.transforms.recording.run_or_record import deliver, history, key_of, store_looks
 
 
 def sparsity(
@@ -76,6 +76,7 @@ def sparsity(
     def compute(args: Any, kwargs: Any, loans: Loans) -> Any:
         recording = record(*chosen.arrange(function, args, kwargs), loans)
         outputs, wrt = [key_of(x) for x in recording.outputs], recording.wrt
+        store_looks(wrt)
         check_arguments(wrt, outputs, any(key.aval.dtype.is_complex for key in wrt))
         linear = linearize_keys(outputs, wrt, space=TensorPrimitive.space)
         patterns = patterns_of(linear, outputs, wrt)

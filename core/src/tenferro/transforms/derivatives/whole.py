@@ -20,7 +20,7 @@ from tenferro.transforms.patterns.sparse_results import matrices
 from tenferro.transforms.recording.argnums import Argnames, Argnums
 from tenferro.transforms.recording.positions import Reads
 from tenferro.transforms.recording.record import Recording
-from tenferro.transforms.recording.run_or_record import key_of, run_or_record
+from tenferro.transforms.recording.run_or_record import key_of, run_or_record, store_looks
 
 Emit = Callable[[Reads, list[SparsePattern]], list[ValueKey]]
 """Emit the blocks: note the values that they rely on, and the patterns of sparse ones."""
@@ -71,6 +71,7 @@ def evaluate_blocks(
     ``recording`` has the outputs and the auxiliary values; ``wrt`` are the inputs of the program.
     """
     outputs, aux = [key_of(x) for x in recording.outputs], recording.aux.keys
+    store_looks(wrt)
     reads = Reads()
     patterns: list[SparsePattern] = []
     found = run_or_record(

@@ -143,7 +143,7 @@ class Loans:
     def mark(self) -> None:
         """Note a first recording, after which the next call of the function gets a memo.
 
-        A function that computed values from its own leaves gets none.
+        A function that stored values of its own leaves in keys gets none.
         """
         if self._unmarked is None:
             return

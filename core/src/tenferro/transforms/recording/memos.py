@@ -1,11 +1,11 @@
 """Memos of functions that transforms run again and again, lent to one call at a time.
 
 The first call of a function on arguments of some avals leaves a mark, the second one makes a memo,
-the later ones use it. A call that computes one of its values while it records leaves no mark: with
-a memo, it would end the memo. At its end a call checks that nothing else holds a value of the memo:
-a value that somebody kept must not see the operands of the next call. Then the operands are let go
-of, so that memos hold no data of the user, and the memo waits for the next call. Read next:
-``arrays/handle/memo.py``.
+the later ones use it. A call that stores one of its values in a key while it records leaves no
+mark: with a memo, it would end the memo. At its end a call checks that nothing else holds a value
+of the memo: a value that somebody kept must not see the operands of the next call. Then the
+operands are let go of, so that memos hold no data of the user, and the memo waits for the next
+call. Read next: ``arrays/handle/memo.py``.
 """
 
 from __future__ import annotations
@@ -141,6 +141,7 @@ class Lent:
         self.size = size
         self.has_grown = True
         self.values = [key for key in counts if key.memo is memo]
+        memo.list_values(self.values)
         self.counts = [counts[key] + _OUTSIDE for key in self.values]
         return True
 

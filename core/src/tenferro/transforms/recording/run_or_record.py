@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tenferro._runtime import CollectorPaused
 from tenferro.arrays import Array, as_array, is_traced
 from tenferro.arrays.errors import UnknownOperandError
-from tenferro.arrays.evaluation.evaluate import convert, executable, to_numpy
+from tenferro.arrays.evaluation.evaluate import convert, executable, store, to_numpy
 from tenferro.arrays.handle.convert import is_operand
 from tenferro.arrays.handle.memo import held_by, is_constant
 from tenferro.backend import select_backend
@@ -130,6 +130,16 @@ def _looked_at(
     return found if stand_ins is None and reads is None else []
 
 
+def store_looks(inputs: Sequence[ValueKey]) -> None:
+    """Make leaves of values that were looked at, for transforms that read positions in leaves.
+
+    This ends the memo of the inputs.
+    """
+    memo = inputs[0].memo if inputs else None
+    for key in () if memo is None else tuple(memo.cut):
+        store(key, held_by(key))
+
+
 def take_evaluated(inputs: Sequence[ValueKey]) -> list[ValueKey]:
     """Return what the traces of the inputs noted; those that have closed let go of it.
 
@@ -171,14 +181,15 @@ def _signature(
 ) -> tuple[Any, list[ValueKey]]:
     """Return the signature of a primal; a memo keeps that of the results that it remembers."""
     memo = inputs[0].memo if inputs else None
+    cut = () if memo is None else memo.cut
     if memo is None or memo.is_spoiled or looked_at:
-        return signature(inputs, [*primal, *looked_at])
-    entry = (*inputs, *primal)
+        return signature(inputs, [*primal, *looked_at], cut)
+    entry = (*inputs, *primal, *cut)
     found = memo.recordings.get(entry)
     if found is None:
         if any([key.memo is not memo for key in entry]):
-            return signature(inputs, primal)
-        structure, leaves = signature(inputs, primal)
+            return signature(inputs, primal, cut)
+        structure, leaves = signature(inputs, primal, cut)
         found = memo.recordings[entry] = structure and Hashed(structure), tuple(leaves)
     return found[0], [*found[1]]
 
@@ -274,7 +285,7 @@ def _run_anew(
         return pending(outputs)
     given = set(leaves)
     graph = flatten(leaves, outputs, lambda key: None if key in given else key.definition)
-    operands = [leaf.operand for leaf in graph.inputs]
+    operands = [held_by(leaf) for leaf in graph.inputs]
     if any([operand is UNKNOWN for operand in operands]):
         return pending(outputs)
     chosen = select_backend(backend, operands)

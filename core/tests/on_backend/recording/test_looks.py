@@ -1,0 +1,455 @@
+"""A function that runs again and looks at values while it is recorded: each call has its own.
+
+Each row of `WAYS` makes a function of an argument, and the argument, for call i. The same text runs
+on plain arrays, so the value is NumPy's and the gradient that of differences.
+"""
+
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import tenferro as tn
+from tenferro.transforms.recording.memos import MEMOS
+
+CALLS = 7
+X = np.linspace(0.55, 2.05, 6)
+TABLE = np.arange(12.0) ** 1.5
+LARGE_TABLE = np.zeros(9000)
+HAS_MEMOS = getattr(sys, "_is_gil_enabled", lambda: True)()
+
+
+@pytest.fixture(autouse=True)
+def _no_memos():
+    MEMOS.clear()
+
+
+def number(x):
+    """Return x as a number of Python, which no derivative follows."""
+    return float(tn.stop_gradient(x))
+
+
+def cells(x):
+    return np.floor(x).astype(int)
+
+
+def a_table_of_numpy(i):
+    table = TABLE * (i + 1)
+    return lambda x: np.sum(x * table[cells(x)]), X + 0.3 * i
+
+
+def a_large_table_that_is_written_between_calls(i):
+    LARGE_TABLE[: TABLE.size] = TABLE + i
+    return lambda x: np.sum(x * LARGE_TABLE[cells(x)]) + np.sum(x[0] * LARGE_TABLE), X
+
+
+def a_table_that_is_written_within_the_call(i):
+    def f(x):
+        table = TABLE.copy()
+        before = np.sum(x * table[cells(x)])
+        table[:] = i
+        return before + np.sum(x * table[cells(x)])
+
+    return f, X
+
+
+def positions_that_numpy_and_the_program_read(i):
+    def f(x):
+        at = cells(x + 0.317 * i) % 6
+        return np.sum(x[at] * TABLE[at]) + np.sum(x * at)
+
+    return f, X
+
+
+def positions_before_and_after_a_look(i):
+    def f(x):
+        at = cells(x * (i % 3 + 0.99)) % 6
+        before = x[at]
+        return np.sum(before * TABLE[at]) + np.sum(np.where(at > 1, x[at], 2.0))
+
+    return f, X
+
+
+def a_length(i):
+    def f(x):
+        n = cells(x)[0]
+        assert int(n) > 0
+        return np.sum(x[:n] ** 2) + np.sum(x[n:])
+
+    return f, X + 1 + i % 4
+
+
+def a_look_of_some_calls(i):
+    factors = np.cos(X + i)
+
+    def f(x):
+        s = np.sin(tn.asarray(factors)) * 2.0
+        assert i % 2 == 0 or s[0] != 3
+        return np.sum(s * x)
+
+    return f, X
+
+
+def an_order(i):
+    def f(x):
+        order = np.argsort(x * (-1) ** i)
+        return np.sum(x[order] * TABLE[np.asarray(order)])
+
+    return f, X + i
+
+
+def an_integer(i):
+    return lambda x: np.sum(x * x) * int(np.sum(x)) + x[int(x[0]) % 6], X + 0.21 * i
+
+
+def a_branch(i):
+    return lambda x: np.sum(x * x) if np.sum(x) > 12 else np.sum(np.sin(x)), X + (i % 3)
+
+
+def a_branch_within_a_branch(i):
+    def f(x):
+        y = np.sin(x)
+        if y[0] > 0.8:
+            y = y * y if np.sum(y) > 5 else np.exp(y)
+        return np.sum(y)
+
+    return f, X + 0.1 * i
+
+
+def a_loop_until_it_converges(i):
+    def f(x):
+        y = x
+        for _ in range(200):
+            z = 0.5 * (y + x / y)  # Newton's iteration for the square root
+            if np.max(np.abs(z - y)) < 1e-13:
+                return np.sum(z)
+            y = z
+        raise AssertionError
+
+    return f, X + 40.0 * i
+
+
+def a_loop_with_conditions_on_the_same_values(i):
+    def f(x):
+        total = x[0]
+        while total < 20 + i % 3 and bool(total > 0):
+            total = total * 1.5 + np.sum(x)
+        return total
+
+    return f, X
+
+
+def a_number_without_derivative(i):
+    return lambda x: np.sum(np.sin(x) * (number(x[0]) > 1.0)) + np.sum(x), X + 0.2 * i
+
+
+def a_value_of_what_is_closed_over(i):
+    factors = np.cos(X + i)
+
+    def f(x):
+        s = np.sin(tn.asarray(factors)) * 2.0
+        return np.sum(s * x) if s[0] > 0 else np.sum(x * x * s)
+
+    return f, X
+
+
+def a_large_value_of_what_is_closed_over(i):
+    factors = np.linspace(0.0, 1.0 + i, 6000)
+
+    def f(x):
+        s = np.sin(tn.asarray(factors))
+        largest = float(np.max(s))
+        return np.sum(s * x[0]) * largest + x[1]
+
+    return f, X
+
+
+def an_array_that_is_copied_to_numpy(i):
+    def f(x):
+        order = np.asarray(cells(x * 2)).tolist()
+        return sum(x[k % 6] for k in order)
+
+    return f, X + 0.3 * i
+
+
+def printed(i):
+    return lambda x: np.sum(x * len(f"{cells(10.0 ** (x[0] + i % 2))}")), X
+
+
+def inside_a_gradient(i):
+    def f(x):
+        inner = tn.grad(lambda y: np.sum(y**3) if y[0] > 2 else np.sum(y**2))(x)
+        return np.sum(np.asarray(inner) if type(x) is np.ndarray else inner)
+
+    return f, X + (i % 3)
+
+
+def beside_a_gradient(i):
+    def f(x):
+        k = int(x[0])
+        return np.sum(tn.grad(lambda y: np.sum(y**3) * k)(x)) * TABLE[cells(x)[0]]
+
+    return f, X + (i % 3)
+
+
+def around_a_scan(i):
+    def f(x):
+        k = int(x[0]) + 1
+        return tn.scan(lambda c, a: (c + np.sin(a) * k, None), 0.0, x)[0]
+
+    return f, X + (i % 3)
+
+
+def around_a_batch(i):
+    def f(x):
+        k = TABLE[cells(x)]
+        return np.sum(tn.vmap(lambda a, b: np.sin(a) * b)(x, k))
+
+    return f, X + (i % 3)
+
+
+def around_a_checkpoint(i):
+    def f(x):
+        k = int(x[0]) + 1
+        return np.sum(tn.checkpoint(lambda y: np.sin(y) * k)(x))
+
+    return f, X + (i % 3)
+
+
+def a_factorization(i):
+    def f(x):
+        a = np.outer(x, x) + np.diag(x)
+        low, _ = np.linalg.eigh(a)
+        return np.sum(low * x) if low[0] > 1 else np.sum(low)
+
+    return f, X + i
+
+
+WAYS = [
+    a_table_of_numpy, a_large_table_that_is_written_between_calls,
+    a_table_that_is_written_within_the_call, positions_that_numpy_and_the_program_read,
+    positions_before_and_after_a_look, a_length, a_look_of_some_calls, an_order,
+    an_integer, a_branch, a_branch_within_a_branch,
+    a_loop_until_it_converges, a_loop_with_conditions_on_the_same_values,
+    a_number_without_derivative, a_value_of_what_is_closed_over,
+    a_large_value_of_what_is_closed_over, an_array_that_is_copied_to_numpy, printed,
+    inside_a_gradient, beside_a_gradient, around_a_scan, around_a_batch, around_a_checkpoint,
+    a_factorization,
+]  # fmt: skip
+#: those whose later calls record nothing new where the path is one that was taken before
+STEADY = [
+    a_table_of_numpy, a_large_table_that_is_written_between_calls,
+    a_table_that_is_written_within_the_call, a_branch, a_branch_within_a_branch,
+    a_loop_with_conditions_on_the_same_values, a_value_of_what_is_closed_over, inside_a_gradient,
+]  # fmt: skip
+
+
+def check(f, x, found):
+    """Compare (value, gradient) with NumPy's value, and a difference along the gradient."""
+    value, gradient = found
+    assert isinstance(value, np.float64)
+    np.testing.assert_allclose(value, f(x), rtol=1e-12)
+    size = np.sum(np.square(gradient))
+    step = 1e-6 * gradient / max(1.0, float(np.sqrt(size)))
+    difference = (f(x + step) - f(x - step)) * max(1.0, float(np.sqrt(size))) / 2e-6
+    np.testing.assert_allclose(difference, size, rtol=2e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+def test_each_call_looks_at_its_own_values(way):
+    for i in range(CALLS):
+        check(*way(i), tn.value_and_grad(way(i)[0])(way(i)[1]))
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+def test_a_way_beside_others_that_share_its_memo(way):
+    """Functions of one code object have one memo."""
+
+    def through(f):
+        return lambda x: f(x)
+
+    others = (a_table_of_numpy, a_value_of_what_is_closed_over, an_integer)
+    for i in range(CALLS):
+        for each in (way, others[i % 3], way):
+            f, x = each(i)
+            check(f, x, tn.value_and_grad(through(f))(x))
+
+
+@pytest.mark.skipif(not HAS_MEMOS, reason="there are no memos without the GIL")
+@pytest.mark.parametrize("way", STEADY, ids=lambda way: way.__name__)
+def test_later_calls_find_what_earlier_ones_recorded(way):
+    memos = []
+    for i in range(16):
+        f, x = way(i)
+        tn.value_and_grad(f)(x)
+        memos.append([(lent.memo, lent.size) for lent in MEMOS.waiting])
+    assert memos[-1] == memos[-5]
+    assert memos[-1][0][1] > 0
+
+
+DERIVATIVES = {
+    "grad": (tn.grad, lambda x, t: t),
+    "jacobian": (tn.jacobian, lambda x, t: t),
+    "jacfwd": (tn.jacfwd, lambda x, t: t),
+    "jvp": (lambda f: lambda x: tn.jvp(f, (x,), (np.ones(6),))[1], lambda x, t: np.sum(t)),
+    "vjp": (lambda f: lambda x: tn.vjp(f, x)[1](1.0)[0], lambda x, t: t),
+    "hessian": (
+        lambda f: lambda x: tn.hessian(lambda x: f(x) + x[0] ** 2)(x),
+        lambda x, t: np.diag([2.0] + [0.0] * 5),
+    ),
+    "gradient of a gradient": (
+        lambda f: tn.grad(lambda x: np.sum(x * tn.grad(f)(x))),
+        lambda x, t: t,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DERIVATIVES)
+def test_every_transform_looks_at_the_values_of_its_call(name):
+    """∂/∂x Σ x t = t, where t are entries of a table at ⌊x⌋."""
+    transform, expected = DERIVATIVES[name]
+
+    def f(x):
+        return np.sum(x * table[cells(x)])
+
+    for i in range(CALLS):
+        x, table = X + 0.3 * i, TABLE + i
+        found = transform(f)(x)
+        np.testing.assert_allclose(found, expected(x, table[cells(x)]), rtol=1e-12)
+
+
+@pytest.mark.parametrize("transform", [tn.sparsity, lambda f: tn.jacobian(f, sparse=True)])
+def test_a_pattern_reads_positions_that_were_looked_at(transform):
+    """Row i of the Jacobian of x[at] has its only entry in column at[i]."""
+
+    def f(x):
+        at = cells(tn.asarray(factors)) % 6
+        assert np.asarray(at).size == 6
+        return x[at] * 2.0
+
+    for i in range(CALLS):
+        factors = np.arange(6.0) * i
+        found = transform(f)(X)
+        assert found.nnz == 6
+        np.testing.assert_array_equal(found.toarray() != 0, np.eye(6)[np.arange(6) * i % 6] != 0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_dtype_of_a_table_counts_at_each_call(dtype):
+    def f(x):
+        return np.sum(x * table[cells(x)])
+
+    for i in range(CALLS):
+        table = TABLE.astype(("float32", "float64")[i % 2])
+        value, gradient = tn.value_and_grad(f)(X.astype(dtype))
+        assert value.dtype == np.result_type(dtype, table.dtype)
+        assert gradient.dtype == dtype
+
+
+def test_a_position_that_was_looked_at_is_checked_at_each_call():
+    """The bounds of one call say nothing about the next one."""
+
+    def f(x):
+        at = cells(x)
+        _ = np.asarray(at)
+        return np.sum(x[at] * x)
+
+    for i in range(CALLS - 2):
+        x = 0.5 + np.roll(np.arange(6.0), i)
+        np.testing.assert_allclose(tn.grad(f)(x), x[cells(x)] + x[np.argsort(cells(x))])
+    with pytest.raises(tn.OutOfBoundsError):
+        tn.grad(f)(1.5 + np.arange(6.0))
+    x = 0.5 + np.arange(6.0)
+    np.testing.assert_allclose(tn.grad(f)(x), 2 * x)
+
+
+def test_a_value_that_was_looked_at_and_kept_is_that_of_its_call():
+    kept = []
+
+    def f(x):
+        at = cells(x)
+        kept.append((at, TABLE[at]))
+        return np.sum(x * kept[-1][1])
+
+    for i in range(CALLS):
+        tn.grad(f)(X + i)
+    for i, (at, _) in enumerate(kept):
+        np.testing.assert_array_equal(np.asarray(at), np.floor(X + i))
+
+
+def test_a_host_function_is_called_once_for_a_value_that_is_looked_at_twice():
+    calls = []
+
+    def host(x):
+        calls.append(len(calls))
+        return np.asarray(len(calls), "int64")
+
+    def f(x):
+        k = tn.host_callback(host, tn.stop_gradient(x[0]), results=tn.Aval((), "int64"))
+        assert int(k) == int(k) == len(calls)
+        return np.sum(x * int(k))
+
+    for i in range(CALLS):
+        np.testing.assert_array_equal(tn.grad(f)(X), np.full(6, i + 1.0))
+
+
+def test_calls_after_an_error_behind_a_look():
+    def f(x):
+        k = int(x[0])
+        if fails:
+            raise KeyError("mine")
+        return np.sum(x * x) * k
+
+    for i in range(CALLS):
+        fails, x = i % 3 == 2, X + i
+        if fails:
+            with pytest.raises(KeyError, match="mine"):
+                tn.grad(f)(x)
+        fails = False
+        np.testing.assert_allclose(tn.grad(f)(x), 2 * x * int(x[0]), rtol=1e-12)
+
+
+def test_a_traced_value_is_refused_after_calls_that_looked_at_it():
+    f = a_branch(0)[0]
+    for i in range(CALLS):
+        tn.grad(f)(X + i % 3)
+    with pytest.raises(tn.ConcretizationError):
+        tn.jit(tn.grad(f))(X)
+    with pytest.raises(tn.ConcretizationError):
+        tn.vmap(tn.grad(f))(np.stack([X, X]))
+
+
+def test_threads_look_at_their_own_values():
+    wrong = []
+
+    def f(x):
+        return np.sum(x * TABLE[cells(x)])
+
+    def run(n):
+        for i in range(40):
+            x = X + n + 0.01 * i
+            if not np.array_equal(tn.grad(f)(x), TABLE[np.floor(x).astype(int)]):
+                wrong.append((n, i))
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        threads = [threading.Thread(target=run, args=(n,)) for n in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not wrong
+
+
+@pytest.mark.skipif(not HAS_MEMOS, reason="there are no memos without the GIL")
+def test_no_value_is_held_between_calls():
+    for i in range(CALLS):
+        f, x = a_large_value_of_what_is_closed_over(i)
+        tn.grad(f)(x)
+    memos = [lent.memo for lent in MEMOS.waiting if lent.memo is not None]
+    assert memos
+    assert not any(memo.seen_values or memo.cut for memo in memos)
