@@ -221,7 +221,7 @@ class Memo:
     def references(self) -> Mapping[int, int]:
         """Return how often entries, and the list of values, hold each key, by its id.
 
-        Handles and pending values hold a key beside these.
+        What else refers to a key is a handle or a pending value.
         """
         counts, (entries, forms) = self._counts, self._counted
         if (len(self.entries), len(self.forms)) != self._counted:

@@ -90,9 +90,8 @@ def hessian(
     @derived("hessian", function, **given)
     def whole(*args: Any, **kwargs: Any) -> Any:
         with Loans() as loans:
-            call = chosen.arrange(
-                function, args, kwargs
-            )  # a name for a recording would hold values
+            call = chosen.arrange(function, args, kwargs)
+            # a name for the recording would hold its values beyond the loans
             return _evaluated(*_record_twice(call, loans, has_aux), options, chosen.single)
 
     return whole

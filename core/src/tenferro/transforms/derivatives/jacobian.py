@@ -135,9 +135,8 @@ def _jacobian(
     @derived(name, function, **pickled)
     def whole(*args: Any, **kwargs: Any) -> Any:
         with Loans() as loans:
-            call = chosen.arrange(
-                function, args, kwargs
-            )  # a name for a recording would hold values
+            call = chosen.arrange(function, args, kwargs)
+            # a name for the recording would hold its values beyond the loans
             return _evaluated(record(*call, loans, options.has_aux), options, chosen.single)
 
     return whole
