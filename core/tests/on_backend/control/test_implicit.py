@@ -379,6 +379,18 @@ def test_what_a_solver_closes_over_is_a_constant():
     assert float(tn.jvp(from_here, (0.3, 2.0), (1.0, 0.0))[1]) == 0.0
 
 
+@pytest.mark.parametrize("transform", [tn.grad, lambda f: tn.jit(tn.grad(f))], ids=["grad", "jit"])
+def test_a_solver_may_have_no_derivative(transform):
+    """x = b / w by a function on the host, whose own derivative is not known"""
+
+    def solution(w, b):
+        on_host = lambda _, b: tn.host_callback(lambda b: b / 4.0, b)  # noqa: E731
+        return tn.custom_linear_solve(lambda x: w * x, b, on_host, symmetric=True)
+
+    np.testing.assert_allclose(transform(lambda b: solution(4.0, b) ** 2)(2.0), 2 * 2.0 / 4.0**2)
+    np.testing.assert_allclose(transform(lambda w: solution(w, 2.0) ** 2)(4.0), -2 * 4.0 / 4.0**3)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "complex64"])
 def test_the_dtype_is_that_of_the_right_side(dtype):
     b = V.astype(dtype)
