@@ -23,6 +23,7 @@ class Slow(NamedTuple):
 
 
 _COMPILED = "XLA compiles many programs"
+_PROCESS = "each runs the kit in a process of its own; automation runs all, except on slow machines"
 
 SLOW = (
     Slow(f"{ON}/array/test_against_numpy.py", 4, "every function with every dtype and keyword"),
@@ -96,6 +97,20 @@ SLOW = (
         "each program is compiled twice",
     ),
     Slow("plugins/xla_backend/tests/test_segments.py", 3, "long programs, each compiled anew"),
+    Slow("conformance/tests/test_mutants.py::test_mutant_is_caught", 3, _PROCESS),
+    Slow("conformance/tests/test_mutants.py::test_loopback_passes_every_law", 0, _PROCESS),
+    Slow("conformance/tests/test_plugin.py::test_the_parts_are_the_whole", 0, _PROCESS),
+    Slow(
+        "conformance/tests/test_plugin.py::test_quick_and_rest_are_full_and_deep_is_all",
+        0,
+        _PROCESS,
+    ),
+    Slow("conformance/tests/test_plugin.py::test_jobs_add_up_to_one_report", 0, _PROCESS),
+    Slow(
+        "tests/repository/test_benchmarks.py::test_workloads_run_and_agree_without_peers",
+        0,
+        "all workloads run; each program has its derivatives in another test",
+    ),
     Slow(f"{ON}/control/test_loops.py", 9, _COMPILED, "xla"),
     Slow(f"{ON}/array/test_assignment.py", 10, _COMPILED, "xla"),
     Slow(f"{ON}/array/test_functions.py", 10, _COMPILED, "xla"),
