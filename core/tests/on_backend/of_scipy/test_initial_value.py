@@ -418,8 +418,9 @@ def test_events_that_do_not_happen_have_no_part_in_derivatives():
 
 
 def test_more_events_than_room_end_a_solution_without_success():
+    """Until t = 9 there are three, one more than there is room for"""
     found = solve_ivp(
-        lambda t, y: [y[1], -y[0]], (0, 20), [1.0, 0.0], t_eval=[20.0],
+        lambda t, y: [y[1], -y[0]], (0, 9), [1.0, 0.0], t_eval=[9.0],
         events=lambda t, y: y[0], max_events=2,
     )  # fmt: skip
     np.testing.assert_allclose(found.t_events[0], [np.pi / 2, 3 * np.pi / 2], atol=1e-2)
