@@ -33,3 +33,19 @@ def test_short_transforms_along_one_axis_call_a_ufunc():
     text = str(transforms.explain(np.ones(8) + 0j))
     assert "lower(" not in text
     assert text.count("(r0, p") == 2
+
+
+@pytest.mark.parametrize("shape, axis", [((8,), 0), ((2**15,), 0), ((128, 257), 1)])
+def test_the_derivative_of_a_transform_leaves_its_cotangent_as_it_is(shape, axis):
+    """It halves all coefficients but the first and the last: of a copy, not of the argument."""
+    x = np.random.default_rng(0).normal(size=shape)
+    c = np.fft.rfft(x, axis=axis)
+    before = c.copy()
+
+    def derivative(x, c):
+        return *tn.vjp(partial(np.fft.rfft, axis=axis), x)[1](c), c + 1
+
+    for way in (derivative, tn.jit(derivative)):
+        _, after = way(x, c)
+        np.testing.assert_array_equal(c, before)
+        np.testing.assert_array_equal(np.asarray(after), before + 1)
