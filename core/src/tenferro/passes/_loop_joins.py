@@ -78,7 +78,7 @@ def chain_scans(first: MutableEquation, second: MutableEquation) -> None:
     one, two = first.operation, second.operation
     joint = _JointInputs()
     whole, rows = joint.inputs(first)
-    also = [joint.leaf("const", second, i) for i in range(two.consts)]
+    also = joint.consts(second)
     carries = _Carries(first, second)
     leaves = carries.new_leaves()
     a = one.body.apply([*whole, *leaves[: one.carried], *rows])
@@ -143,12 +143,8 @@ def join_whiles(first: MutableEquation, second: MutableEquation) -> bool:
     Both end in the same step, because their conditions are the same function of these carries.
     """
     one, two = first.operation, second.operation
-    leaf_of: dict[int, ValueKey] = {}
-    for equation in (first, second):
-        for slot, aval in zip(equation.inputs, equation.operation.body.input_avals, strict=True):
-            leaf_of.setdefault(slot, new_leaf("const", aval))
-    whole = [leaf_of[slot] for slot in first.inputs[: one.consts]]
-    also = [leaf_of[slot] for slot in second.inputs[: two.consts]]
+    joint = _JointInputs()
+    whole, also = joint.consts(first), joint.consts(second)
     own = one.carried
 
     def step(carry: Sequence[ValueKey]) -> tuple[list[ValueKey], list[ValueKey]]:
@@ -164,16 +160,14 @@ def join_whiles(first: MutableEquation, second: MutableEquation) -> bool:
     if test != two.condition.apply([*also, *carry[own:]]):
         return False
     a, b = step(carry)
-    consts = dict.fromkeys([*first.inputs[: one.consts], *second.inputs[: two.consts]])
-    inputs = [*[leaf_of[slot] for slot in consts], *leaves]
-    numbers = carries.numbers
+    inputs, numbers = [*joint.of("const"), *leaves], carries.numbers
     first.operation = type(one)(
         Fragment.of(inputs, test),
         Fragment.of(inputs, carries.distinct([*a, *b])),
-        len(consts),
+        len(inputs) - len(leaves),
         (*[numbers[i] for i in one.outputs], *[numbers[own + i] for i in two.outputs]),
     )
-    first.inputs = (*consts, *carries.distinct(carries.starts))
+    first.inputs = (*joint.slots("const"), *carries.distinct(carries.starts))
     first.outputs = (*first.outputs, *second.outputs)
     return True
 
@@ -197,10 +191,12 @@ class _JointInputs:
     def inputs(self, equation: MutableEquation) -> tuple[list[ValueKey], list[ValueKey]]:
         """Return the inputs for the operands of a loop: those read whole, those read by rows."""
         loop = equation.operation
-        whole = [self.leaf("const", equation, i) for i in range(loop.consts)]
-        return whole, [
-            self.leaf("row", equation, i) for i in range(loop.rows, len(equation.inputs))
-        ]
+        rows = [self.leaf("row", equation, i) for i in range(loop.rows, len(equation.inputs))]
+        return self.consts(equation), rows
+
+    def consts(self, equation: MutableEquation) -> list[ValueKey]:
+        """Return the inputs for the operands that a loop reads whole."""
+        return [self.leaf("const", equation, i) for i in range(equation.operation.consts)]
 
     def leaf(self, kind: str, equation: MutableEquation, i: int) -> ValueKey:
         """Return the input for an operand of a loop."""
