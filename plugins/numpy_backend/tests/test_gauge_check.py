@@ -149,7 +149,29 @@ def test_values_alone_and_what_is_said_to_be_a_projectors_do_not_warn():
         assert not warnings_of(tn.grad(function), np.eye(3))
 
 
+def exponential_of_general(a, **keywords):
+    w, v = tn.linalg.eig(a, **keywords)
+    return np.sum(W * np.real((v * np.exp(w)) @ np.linalg.inv(v)))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_functions_of_equal_values_of_general_matrices_warn(dtype):
+    for a in (np.eye(3), W @ np.diag([5.0, 2.0, 2.0]) @ np.linalg.inv(W)):
+        a = a.astype(dtype)
+        for derivative in derivatives(exponential_of_general):
+            assert warnings_of(derivative, a)
+        for derivative in derivatives(lambda a: exponential_of_general(a, projectors_only=True)):
+            assert not warnings_of(derivative, a)
+    (found,) = warnings_of(tn.grad(exponential_of_general), np.eye(3))
+    assert "a derivative through eig is wrong" in str(found.message)
+    distinct = (W @ np.diag([5.0, 3.0, 2.0]) @ np.linalg.inv(W)).astype(dtype)
+    for derivative in derivatives(exponential_of_general):
+        assert not warnings_of(derivative, distinct)
+
+
 VALUES_ALONE = {
+    "eigvals": lambda a: np.real(np.linalg.eigvals(a)),
+    "values of eig": lambda a: np.real(np.linalg.eig(a)[0]),
     "eigvalsh": np.linalg.eigvalsh,
     "svdvals": np.linalg.svdvals,
     "svdvals of epsilon": lambda a: tn.linalg.svdvals(a, epsilon=1e-9),
@@ -170,6 +192,15 @@ def test_second_derivatives_of_values_alone_warn_where_values_are_equal(values):
             assert not warnings_of(derivative, a)
     for derivative in second_derivatives(cubes):
         assert not warnings_of(derivative, np.diag([5.0, 3.0, 2.0]))
+
+
+def test_second_derivatives_of_equal_values_of_a_matrix_that_is_not_normal_warn():
+    cubes = lambda a: np.sum(np.real(np.linalg.eigvals(a) ** 3))  # noqa: E731
+    a = W @ np.diag([5.0, 2.0, 2.0]) @ np.linalg.inv(W)
+    for derivative in second_derivatives(cubes):
+        assert warnings_of(derivative, a)
+    for derivative in (*derivatives(cubes), tn.hessian(lambda a: np.real(np.linalg.eigvals(a)[0]))):
+        assert not warnings_of(derivative, a)
 
 
 def test_single_vectors_that_complete_a_basis_warn():

@@ -3,7 +3,8 @@
 With P = V⁻¹ dA V the values change by the diagonal of P and the vectors by V X, where
 X_ij = P_ij/(w_j - w_i) off the diagonal; the diagonal of X keeps each vector at length 1 and moves
 it along no phase. A matrix without a basis of eigenvectors has no derivative. Vectors of (nearly)
-equal values turn together as in ``eigh.py``. Read next: ``matrix_function.py``.
+equal values turn together, and are marked where that matters, as in ``eigh.py``. Read next:
+``matrix_function.py``.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ from tenferro.primitives.indexing import take_along_axis
 from tenferro.primitives.linalg._gauge import angle_rates, check_gauge
 from tenferro.primitives.linalg._matrices import (
     columns_by,
+    default_epsilon,
     diagonal,
     factorizable,
     matmul,
     square_size,
 )
 from tenferro.primitives.linalg.spectrum import in_basis, turn
+from tenferro.primitives.linalg.vectors_used import vectors_vary
 from tenferro.primitives.reduction import reduce_sum
 from tenferro.primitives.sorting import argsort
 from tenferro.primitives.structural import stop_gradient
@@ -43,9 +46,11 @@ class Eig(Mixed):
     linear = ()
     gauge: str = "raw"
     epsilon: float | None = None
+    projectors_only: bool = False
 
     def __post_init__(self) -> None:
         check_gauge(self)
+        self._set(projectors_only=bool(self.projectors_only))
 
     def abstract_eval(self, a: Aval) -> tuple[Aval, Aval]:
         square_size(self, factorizable(self, a))
@@ -56,12 +61,16 @@ class Eig(Mixed):
         if not w.size:
             return zeros_like(w), zeros_like(v)
         p = in_basis(v, da, is_hermitian=False)
-        dv = matmul(v, turn(a, w, v, p, epsilon=self.epsilon))
+        x, dw = turn(a, w, v, p, epsilon=self.epsilon), diagonal(p)
+        if not self.projectors_only:
+            epsilon = default_epsilon(w) if self.epsilon is None else self.epsilon
+            x, dw = vectors_vary([x], dw, p, w, epsilon=epsilon)
+        dv = matmul(v, x)
         dv = dv - columns_by(v, reduce_sum(conj(v) * dv, (v.ndim - 2,)))
         if self.gauge == "canonical":
             theta = angle_rates(dv, v, v.ndim - 2)
             dv = dv + columns_by(v, complex(zeros_like(theta), theta))
-        return diagonal(p), dv
+        return dw, dv
 
 
 class Eigvals(Mixed):
@@ -81,10 +90,11 @@ class Eigvals(Mixed):
         """
         if not w.size:
             return zeros_like(w)
-        values, v = eig(a)
-        return take_along_axis(
-            diagonal(in_basis(v, da, is_hermitian=False)), _pairing(w, values), w.ndim - 1
-        )
+        # The tangent that ``eig`` gives, with its mark: second derivatives pass through vectors.
+        factorization = Eig()
+        values, v = bind_all(factorization, a)
+        dw, _ = factorization.jvp_a(da, a, values, v)
+        return take_along_axis(dw, _pairing(w, values), w.ndim - 1)
 
 
 def _pairing(w: H, values: H) -> H:
@@ -103,7 +113,13 @@ def _along(w: H) -> H:
     return real(fixed) * _DIRECTION[0] + imag(fixed) * _DIRECTION[1]
 
 
-def eig(a: H, *, gauge: str = "raw", epsilon: float | None = None) -> tuple[H, H]:
+def eig(
+    a: H,
+    *,
+    gauge: str = "raw",
+    epsilon: float | None = None,
+    projectors_only: bool = False,
+) -> tuple[H, H]:
     """Find the eigenvalues and eigenvectors of square matrices.
 
     a: [*b,n,n]   →   w: c[*b,n]   v: c[*b,n,n]
@@ -114,7 +130,10 @@ def eig(a: H, *, gauge: str = "raw", epsilon: float | None = None) -> tuple[H, H
     Convention   the values come in no order.
                  gauge: "raw", phases as they come; "canonical", the entry of largest modulus of
                  each column is real and positive, and stays so under derivatives.
-                 epsilon: pairs with |w_j - w_i| at most epsilon·max|w| get X_ij = 0
+                 epsilon: pairs with |w_j - w_i| at most epsilon·max|w| get X_ij = 0, which is
+                 right for projectors on whole spaces of equal values, and not for V g(w) V⁻¹.
+                 projectors_only: states that vectors of equal values are used for the projector on
+                 their space alone; without it a backend that can warns of other uses
     Raises       ShapeMismatchError, DTypeMismatchError, InvalidParameterError (gauge, epsilon).
     Source       Giles (2008), An extended collection of matrix derivative results, 3.1; the
                  normalization: Boeddeker et al. (2017), arXiv:1701.00392, 4.4
@@ -124,7 +143,7 @@ def eig(a: H, *, gauge: str = "raw", epsilon: float | None = None) -> tuple[H, H
     >>> [y.aval for y in eig(variable("a", (2, 3, 3), "f64"))]
     [c128[2,3], c128[2,3,3]]
     """
-    w, v = bind_all(Eig(gauge, epsilon), a)
+    w, v = bind_all(Eig(gauge, epsilon, projectors_only), a)
     return w, v
 
 

@@ -1,11 +1,11 @@
 """Marks in derivatives of eigenvectors and singular vectors, from which a pass makes checks.
 
-A rule of ``eigh`` or ``svd`` drops what turns the vectors of equal values among themselves. That is
-right for what depends on such vectors through the projector on their space. It is wrong for
-V g(w) Vᴴ: its derivative there needs g′, which no rule of the factorization can know. Which of the
-two a function is shows only where tangents or cotangents of vectors and values meet, so the rules
-mark that place with operations that change nothing. The pass ``outputs`` replaces them by
-``GaugeCheck`` for a backend that can warn, and removes them for one that cannot.
+A rule of ``eigh``, ``eig`` or ``svd`` drops what turns the vectors of equal values among
+themselves. That is right for what depends on such vectors through the projector on their space. It
+is wrong for V g(w) Vᴴ: its derivative there needs g′, which no rule of the factorization can know.
+Which of the two a function is shows only where tangents or cotangents of vectors and values meet,
+so the rules mark that place with operations that change nothing. The pass ``outputs`` replaces them
+by ``GaugeCheck`` for a backend that can warn, and removes them for one that cannot.
 Read next: ``eigh.py``.
 """
 
@@ -157,7 +157,7 @@ def vectors_seen(
 ) -> tuple[H, ...]:
     """Mark the cotangents of vectors, and of values if they have one.
 
-    turns: one [*b, n, n] for eigenvectors, two for singular vectors   dw, w: f[*b, n]
+    turns: one [*b, n, n] for eigenvectors, two for singular vectors   dw, w: [*b, n]
     →   the turns, as they are
 
     Definition   the cotangents of what ``vectors_vary`` marks
@@ -179,10 +179,11 @@ def vectors_vary(
 ) -> tuple[H, ...]:
     """Mark the tangents of vectors and values of one factorization.
 
-    turns: one [*b, n, n] for eigenvectors, two for singular vectors   dw, w: f[*b, n]
+    turns: one [*b, n, n] for eigenvectors, two for singular vectors   dw, w: [*b, n]
     p: [*b, n, n]   →   the turns and dw, as they are
 
-    Definition   dV = V X with a turn X, or Ω = X₁ ± X₂ for U and V; P = Vᴴ dA V or Uᴴ dA V
+    Definition   dV = V X with a turn X, or Ω = X₁ ± X₂ for U and V; P = Vᴴ dA V or Uᴴ dA V, and
+                 V⁻¹ dA V with complex values w of a general matrix
     Transpose    the cotangents as they are, marked by ``VectorsSeen``
     Convention   values at a distance of at most epsilon·max|w| are equal; a matrix that is not
     square has

@@ -138,7 +138,9 @@ def eigvalsh(a: Any, UPLO: str = "L", *, b: Any = None) -> Array:
 
 
 @covers("linalg.eig")
-def eig(a: Any, *, gauge: str = "raw", epsilon: float | None = None) -> EigResult:
+def eig(
+    a: Any, *, gauge: str = "raw", epsilon: float | None = None, projectors_only: bool = False
+) -> EigResult:
     """Compute eigenvalues and unit eigenvectors of square matrices.
 
     a: [*B,n,n]   →   w: [*B,n]   V: [*B,n,n]
@@ -147,13 +149,16 @@ def eig(a: Any, *, gauge: str = "raw", epsilon: float | None = None) -> EigResul
     a and all of its eigenvalues are real, so that their dtype depends on values; take ``np.real``
     where you know that they are, or ``eigh`` of a symmetric matrix.
 
-    gauge, epsilon: see ``eigh``
+    gauge, epsilon, projectors_only: see ``eigh``
+
+    Raises       ShapeMismatchError, DTypeMismatchError, InvalidParameterError (gauge, epsilon).
 
     >>> import tenferro as tn
     >>> tn.linalg.eig([[2.0]]).eigenvalues
     array([2.+0.j])
     """
-    return EigResult(*general.eig(double_if_exact(a), gauge=gauge, epsilon=epsilon))
+    a = double_if_exact(a)
+    return EigResult(*general.eig(a, gauge=gauge, epsilon=epsilon, projectors_only=projectors_only))
 
 
 @covers("linalg.eigvals")

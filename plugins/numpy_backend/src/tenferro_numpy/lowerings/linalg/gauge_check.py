@@ -40,14 +40,19 @@ def _is_wrong(op: GaugeCheck, xs: Any) -> bool:
         return False
     bound = op.epsilon * np.abs(w).max(axis=-1, keepdims=True)
     zero = _independent_zeros(op, w, bound)
-    if not (zero.any() or np.any(np.abs(np.diff(w, axis=-1)) <= bound)):
+    ordered = not np.iscomplexobj(w)
+    if ordered and not (zero.any() or np.any(np.abs(np.diff(w, axis=-1)) <= bound)):
         return False
     equal = np.abs(w[..., None, :] - w[..., :, None]) <= bound[..., None]
     equal &= ~np.eye(w.shape[-1], dtype=bool)
+    if not (zero.any() or equal.any()):
+        return False
     if op.is_tangent:
         return _splits(op, xs[-2], equal)
     turns = xs[: op.turns]
     scale = _NEGLIGIBLE[turns[0].dtype.char] * max([np.abs(x).max() for x in turns])
+    if not ordered:
+        return _sees_general(op, xs, scale, equal)
     both_zero = equal & zero[..., None, :] & zero[..., :, None]
     for x, where in zip(turns, (equal, both_zero), strict=False):
         if np.any(np.abs(_odd(x))[where] > scale):
@@ -61,6 +66,22 @@ def _independent_zeros(op: GaugeCheck, w: Any, bound: Any) -> Any:
         return np.zeros(w.shape, bool)
     zero = w <= bound
     return zero & (zero.sum(axis=-1, keepdims=True) > op.is_square)
+
+
+def _sees_general(op: GaugeCheck, xs: Any, scale: float, equal: Any) -> bool:
+    """Return True if equal values of a general matrix are distinguished, or used with vectors.
+
+    V and V⁻¹ cancel in the cotangent of V g(w) V⁻¹, and leave rounding errors. So only a use of
+    the values tells, and vectors alone are not judged.
+    """
+    if not op.with_values:
+        return False
+    if np.any(np.abs(xs[0])[equal] > scale):
+        return True
+    size = np.abs(xs[1]).max() * _NEGLIGIBLE[xs[1].dtype.char]
+    if not size and not scale:
+        return True
+    return bool(np.any((np.abs(xs[1]) > size) & np.any(equal, axis=-1)))
 
 
 def _sees_values(turns: Any, scale: float, ct: Any, equal: Any, zero: Any) -> bool:
@@ -122,7 +143,7 @@ def _text(op: GaugeCheck, w: Any) -> str:
             "             projectors_only=True\n"
             "  hint       full_matrices=False leaves them out; the projector is I - U₁ U₁ᴴ"
         )
-    what, cure = _WORDS[op.turns]
+    what, cure = _WORDS[0 if np.iscomplexobj(w) else op.turns]
     return (
         f"a derivative through {what} is wrong where values are equal\n"
         f"  got        values that differ by at most {op.epsilon:g} of the largest: {_listed(w)}\n"
@@ -148,6 +169,12 @@ def _listed(w: Any) -> str:
 
 
 _WORDS = {
+    0: (
+        "eig",
+        "tn.linalg.expm, logm and sqrtm are functions of a matrix that are not computed from\n"
+        "             vectors; sums of wⁿ are np.trace(np.linalg.matrix_power(a, n)), the product\n"
+        "             is np.linalg.det(a)",
+    ),
     1: (
         "eigh",
         "tn.linalg.spectral_function(a, g) is V g(w) Vᴴ, with its derivatives there\n"
