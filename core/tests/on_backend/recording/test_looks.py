@@ -319,6 +319,29 @@ def test_every_transform_looks_at_the_values_of_its_call(name):
         np.testing.assert_allclose(found, expected(x, table[cells(x)]), rtol=1e-12)
 
 
+@pytest.mark.parametrize("looks_first", [False, True])
+def test_a_value_is_looked_at_in_some_calls_and_a_result_of_others(looks_first):
+    """∂/∂x Σ s sin(x) = s cos(x); the recordings hold the same values and differ by their role."""
+
+    def f(x):
+        s = np.sin(tn.asarray(factors))
+        value = np.sum(s * np.sin(x))
+        if looks:
+            np.asarray(s)
+            return value, ()
+        return value, (s,)
+
+    for i in range(12):
+        looks = (i % 6 < 3) == looks_first
+        factors = np.cos(X + i)
+        (_, beside), gradient = tn.value_and_grad(f, has_aux=True)(X)
+        np.testing.assert_allclose(gradient, np.sin(factors) * np.cos(X), rtol=1e-12)
+        assert len(beside) == (not looks)
+        for s in beside:
+            assert type(s) is np.ndarray
+            np.testing.assert_allclose(s, np.sin(factors), rtol=1e-12)
+
+
 def entries_in(matrix):
     """Return how many entries a sparse matrix of SciPy or JAX stores."""
     return matrix.nnz if hasattr(matrix, "nnz") else matrix.nse

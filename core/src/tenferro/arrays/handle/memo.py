@@ -114,7 +114,7 @@ class Memo:
     def __init__(self, traces: frozenset[Any]) -> None:
         self.entries: dict[Entry, tuple[ValueKey, Any]] = {}
         self.forms: dict[Entry, int] = {}
-        self.recordings: dict[tuple[ValueKey, ...], Any] = {}
+        self.recordings: dict[Entry, Any] = {}
         self.derivatives: dict[Entry, Sequence[ValueKey]] = {}
         self._nested: dict[Entry, Nested] = {}
         self._nested_count = 0  # in the present call
@@ -157,7 +157,7 @@ class Memo:
         for form in self.forms:
             yield from _keys_in(form)
         for entry, (_, leaves) in self.recordings.items():
-            yield from entry
+            yield from _keys_in(entry)
             yield from leaves
         for entry, results in self.derivatives.items():
             yield from _keys_in(entry)

@@ -184,10 +184,10 @@ def _signature(
     cut = () if memo is None else memo.cut
     if memo is None or memo.is_spoiled or looked_at:
         return signature(inputs, [*primal, *looked_at], cut)
-    entry = (*inputs, *primal, *cut)
+    entry = (*inputs, *primal, len(cut), *cut)  # a value that is cut is not a result
     found = memo.recordings.get(entry)
     if found is None:
-        if any([key.memo is not memo for key in entry]):
+        if any([key.memo is not memo for key in (*inputs, *primal, *cut)]):
             return signature(inputs, primal, cut)
         structure, leaves = signature(inputs, primal, cut)
         found = memo.recordings[entry] = structure and Hashed(structure), tuple(leaves)
