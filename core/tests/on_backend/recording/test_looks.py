@@ -5,7 +5,6 @@ on plain arrays, so the value is NumPy's and the gradient that of differences.
 """
 
 import sys
-import threading
 
 import numpy as np
 import pytest
@@ -452,7 +451,7 @@ def test_a_traced_value_is_refused_after_calls_that_looked_at_it():
         tn.vmap(tn.grad(f))(np.stack([X, X]))
 
 
-def test_threads_look_at_their_own_values():
+def test_threads_look_at_their_own_values(in_impatient_threads):
     wrong = []
 
     def f(x):
@@ -464,16 +463,7 @@ def test_threads_look_at_their_own_values():
             if not np.array_equal(tn.grad(f)(x), TABLE[np.floor(x).astype(int)]):
                 wrong.append((n, i))
 
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    try:
-        threads = [threading.Thread(target=run, args=(n,)) for n in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(interval)
+    in_impatient_threads(run, threads=4)
     assert not wrong
 
 

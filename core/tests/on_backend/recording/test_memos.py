@@ -6,7 +6,6 @@ plain arrays, so the value is NumPy's and the gradient that of differences.
 
 import asyncio
 import sys
-import threading
 
 import numpy as np
 import pytest
@@ -456,7 +455,7 @@ def test_a_function_that_calls_its_own_gradient():
         )
 
 
-def test_threads_have_the_results_of_their_own_data():
+def test_threads_have_the_results_of_their_own_data(in_impatient_threads):
     f, wrong = (lambda x: np.sum(np.log(np.sin(1.3 * x) * np.exp(-x) + x))), []
 
     def expected(x):
@@ -469,16 +468,7 @@ def test_threads_have_the_results_of_their_own_data():
             if not np.allclose(tn.grad(f)(x), expected(x), rtol=1e-12):
                 wrong.append((number, i))
 
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    try:
-        threads = [threading.Thread(target=run, args=(number,)) for number in range(6)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(interval)
+    in_impatient_threads(run, threads=6)
     assert not wrong
 
 

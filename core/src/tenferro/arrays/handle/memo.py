@@ -11,10 +11,11 @@ examples, at each call: a `Nested` for each transform, in the order in which a c
 What the transform emits is found by the values that it reads.
 
 Only values are remembered whose recording looked at no operand. A call may look at values
-(``if x > 0``, ``table[index]`` of NumPy): they are computed, and noted in the memo instead of on
-their keys, until the call ends. What is recorded of them is a capture or another path. A memo
-belongs to one call at a time; ``transforms/recording/memos.py`` lends it, and ends it where anybody
-kept one of its values.
+(``if x > 0``, ``table[index]`` of NumPy): they are computed, and noted in the memo until the call
+ends, while their keys stay unknown, since keys serve later calls. So a number that the function
+reads can reach the recording in two ways alone: as an array that the call captures, which is read
+anew each time, and as the branch that it takes. A memo belongs to one call at a time;
+``transforms/recording/memos.py`` lends it, and ends it where anybody kept one of its values.
 """
 
 from __future__ import annotations
