@@ -1,4 +1,4 @@
-"""Arguments of integrals and initial value problems, checked: numbers, counts, what is refused.
+"""Arguments of integrals and initial value problems, checked: numbers, counts and times.
 
 Read next: ``_initial_value.py``.
 """
@@ -9,7 +9,7 @@ from operator import index
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.handle.array import Array
+from tenferro.arrays.handle.array import Array, evaluable
 from tenferro.arrays.promotion.broadcast import double_if_exact
 from tenferro.primitives import DTypeMismatchError, InvalidParameterError
 
@@ -41,6 +41,19 @@ def count_of(function: str, name: str, value: Any) -> int:
         need = "an integer of 1 or more"
         raise at_user_line(refused(function, f"{name} is out of range", name, value, need))
     return found
+
+
+def check_inside(function: str, name: str, times: Array, t0: Array, t1: Array) -> None:
+    """Check times that are known, of an interval that is known.
+
+    Raises InvalidParameterError.
+    """
+    if not all([evaluable(t.key) for t in (t0, t1, times)]):
+        return
+    a, b, at = [t._concrete("the order of times") for t in (t0, t1, times)]
+    if ((at < min(a, b)) | (at > max(a, b))).any():
+        need = f"times from {float(a)} to {float(b)}"
+        raise at_user_line(refused(function, "a time is outside of t_span", name, at, need))
 
 
 def refused(

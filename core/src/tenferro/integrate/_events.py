@@ -8,7 +8,6 @@ theorem. As with SciPy, two zeros of one function in one step are not noticed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.functions.broadcasting import broadcast_to
@@ -20,6 +19,7 @@ from tenferro.arrays.functions.taking import diagonal
 from tenferro.arrays.handle.array import Array
 from tenferro.integrate._method import value_between
 from tenferro.integrate._step_sizes import Events, Problem
+from tenferro.integrate._steps import Part
 from tenferro.primitives import int64
 from tenferro.transforms import custom_root, scan, vmap
 
@@ -66,7 +66,7 @@ def is_crossed(events: Events, before: Array, after: Array) -> Array:
     ])  # fmt: skip
 
 
-def with_zeros(events: Events, watch: Watch, part: Any, after: Array, crossed: Array) -> Watch:
+def with_zeros(events: Events, watch: Watch, part: Part, after: Array, crossed: Array) -> Watch:
     """Add the zeros within a step, up to one that ends the solution.
 
     ``after``: the values behind the step   ``crossed``: which functions have a zero, bool[k]
@@ -93,7 +93,7 @@ def with_zeros(events: Events, watch: Watch, part: Any, after: Array, crossed: A
     )
 
 
-def _zeros(events: Events, part: Any, before: Array, after: Array) -> tuple[Array, Array]:
+def _zeros(events: Events, part: Part, before: Array, after: Array) -> tuple[Array, Array]:
     """Return the parts of a step up to the zeros, [k], and the states there, by bisection."""
     rises = after > before
 

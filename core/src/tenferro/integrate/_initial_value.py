@@ -12,20 +12,13 @@ from tenferro.arrays.functions.structural import stack
 from tenferro.arrays.handle.array import Array, evaluable
 from tenferro.arrays.handle.traces import is_traced
 from tenferro.arrays.promotion.broadcast import cast, common_dtype, double_if_exact
-from tenferro.integrate._arguments import count_of, real_array, refused
-from tenferro.integrate._solve import (
-    METHODS,
-    EventSetting,
-    Given,
-    Setting,
-    Solution,
-    solve,
-)
+from tenferro.integrate._arguments import check_inside, count_of, real_array, refused
+from tenferro.integrate._problem import METHODS, EventSetting, Given, Setting
+from tenferro.integrate._solve import Solution, solve
 from tenferro.primitives import DTypeMismatchError, InvalidParameterError, ShapeMismatchError
 from tenferro.transforms.control.around import RecordedFunction, record_function
 from tenferro.transforms.control.body import Leaf
 
-_TIMES = ("t_span", "t_span", "t_eval")
 _TWO_TIMES = "two times: where the solution begins and ends"
 
 
@@ -205,13 +198,7 @@ def _solved(
     """
     max_steps = _check_options(function, span, options)
     y = double_if_exact(y0)
-    t0, t1, at = [
-        real_array(function, name, t) for name, t in zip(_TIMES, (*span, times), strict=True)
-    ]
-    if at.ndim != 1:
-        raise at_user_line(_no_times(function, at))
-    if t0.shape or t1.shape:
-        raise at_user_line(refused(function, "not an interval", "t_span", span, _TWO_TIMES))
+    t0, t1, at = _times(function, span, times)
     right, y = _recorded(function, fun, t0, y)
     if y.dtype.is_complex and not METHODS[options.method].takes_complex:
         raise at_user_line(DTypeMismatchError.of(
@@ -220,24 +207,45 @@ def _solved(
         ))  # fmt: skip
     real = y.dtype.real_dtype
     t0, t1, at = [cast(t, real) for t in (t0, t1, at)]
-    _check_inside(function, t0, t1, at)
+    check_inside(function, "t_eval", at, t0, t1)
     _check_first_step(function, options.first_step, t0, t1)
-    names = ["rtol", "atol", "max_step", *([] if options.first_step is None else ["first_step"])]
-    numbers = [cast(real_array(function, name, getattr(options, name)), real) for name in names]
-    _check_tolerances(function, numbers[0], numbers[1], y)
+    given = _given(function, options, t0, t1, y)
     events, event_setting = _recorded_events(function, options, t0, y)
     fixed_times = all([evaluable(x.key) and not is_traced(x.key) for x in (t0, at)])
     setting = Setting(
         function, options.method, max_steps, fixed_times, axis, bool(options.dense_output),
-        len(numbers) > 3, event_setting,
+        given.first_step is not None, event_setting,
     )  # fmt: skip
+    return solve(setting, right, events, at, given, y0)
 
-    def times_of(t: Any) -> Array:
-        found = cast(real_array("solution", "t", t), real)
-        _check_inside("solution", t0, t1, found.reshape(-1), "t")
-        return found
 
-    return solve(setting, right, events, at, Given(t0, t1, y, *numbers), times_of, y0)
+def _times(function: str, span: tuple[Any, ...], times: Any) -> tuple[Array, Array, Array]:
+    """Return the two ends of an interval and the times, [m], as arrays.
+
+    Raises InvalidParameterError, ShapeMismatchError, DTypeMismatchError.
+    """
+    t0, t1 = [real_array(function, "t_span", t) for t in span]
+    at = real_array(function, "t_eval", times)
+    if at.ndim != 1:
+        raise at_user_line(_no_times(function, at))
+    if t0.shape or t1.shape:
+        raise at_user_line(refused(function, "not an interval", "t_span", span, _TWO_TIMES))
+    return t0, t1, at
+
+
+def _given(function: str, options: _Options, t0: Array, t1: Array, y: Array) -> Given:
+    """Return the numbers of a problem in the precision of the times.
+
+    Raises InvalidParameterError, ShapeMismatchError, DTypeMismatchError.
+    """
+
+    def number(name: str) -> Array:
+        return cast(real_array(function, name, getattr(options, name)), t0.dtype)
+
+    rtol, atol, max_step = number("rtol"), number("atol"), number("max_step")
+    first_step = None if options.first_step is None else number("first_step")
+    _check_tolerances(function, rtol, atol, y)
+    return Given(t0, t1, y, rtol, atol, max_step, first_step)
 
 
 def _recorded(
@@ -353,19 +361,6 @@ def _check_tolerances(function: str, relative: Array, absolute: Array, y: Array)
             if not (value >= 0).all():
                 need = "numbers, 0 or more"
                 raise at_user_line(refused(function, f"{name} is out of range", name, value, need))
-
-
-def _check_inside(function: str, t0: Array, t1: Array, times: Array, name: str = "t_eval") -> None:
-    """Check times that are known, of an interval that is known.
-
-    Raises InvalidParameterError.
-    """
-    if not all([evaluable(t.key) for t in (t0, t1, times)]):
-        return
-    a, b, at = [t._concrete("the order of times") for t in (t0, t1, times)]
-    if ((at < min(a, b)) | (at > max(a, b))).any():
-        need = f"times from {float(a)} to {float(b)}"
-        raise at_user_line(refused(function, "a time is outside of t_span", name, at, need))
 
 
 def _check_first_step(function: str, size: Any, t0: Array, t1: Array) -> None:
