@@ -9,6 +9,10 @@ how: the two profiles are the only place. Read `tests/tiers.py` for tiers.
 Errors of tenferro quote the user's line. Here they quote no row of a table, like
 `(lambda: call(x), "wanted text")`: that line has the wanted text itself, so no test of it could
 fail. A row is a line with a lambda that begins with a bracket, a quotation mark or the lambda.
+
+There are tens of thousands of tests, most of which take a millisecond. What pytest does around each
+is therefore kept small: files of which a tier has no test are not imported, and processes of xdist
+send one report of a test that passes.
 """
 
 import importlib
@@ -20,6 +24,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 # Distributions that `tenferro new-plugin` writes: their tests run where they are installed.
 collect_ignore = ["core/src/tenferro/_cli/templates"]
@@ -47,6 +52,15 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["TENFERRO_BACKEND"] = config.getoption("--over")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not import a file of which the tier has no test."""
+    if collection_path.suffix != ".py":
+        return None
+    name = collection_path.relative_to(config.rootpath).as_posix()
+    is_in = tiers["file_in_tier"](name, config.getoption("--tier"), config.getoption("--over"))
+    return None if is_in else True
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is not in the tier; refuse tests whose names are others in each process."""
     if unstable := [item.nodeid for item in items if " at 0x" in item.nodeid]:
@@ -60,6 +74,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item, is_wanted in zip(items, wanted, strict=True) if is_wanted]
+
+
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """In a process of xdist, report setting up and tearing down only where one of them fails.
+
+    pytest's own protocol sends six messages for each test. The process that reads those of all
+    others takes the time of many tests for it.
+    """
+    if not hasattr(item.config, "workerinput") or item.config.getoption("durations"):
+        return None
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed:
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
 
 
 def quote_no_rows() -> None:

@@ -227,17 +227,26 @@ def in_tier(names: list[str], tier: str, over: str) -> list[bool]:
     """Return for each test, by its name from the root of the repository, whether a tier runs it."""
     if tier == "deep":
         return [True] * len(names)
+    functions = [name.partition("[")[0] for name in names]
+    of_function = {function: _in_full(function, over) for function in set(functions)}
     sample = _one_in(names, SAMPLED, over)
-    full = [
-        kept
-        and (over != "xla" or _in_full_over_xla(name))
-        and not any(is_under(name, x) for x in DEEP)
-        for name, kept in zip(names, sample, strict=True)
-    ]
+    full = [s and of_function[function] for s, function in zip(sample, functions, strict=True)]
     quick = [a and b for a, b in zip(full, _one_in(names, SLOW, over), strict=True)]
     if tier == "quick":
         return quick
     return full if tier == "full" else [f and not q for f, q in zip(full, quick, strict=True)]
+
+
+def file_in_tier(file: str, tier: str, over: str) -> bool:
+    """Return whether a tier may run a test of a file: one that a row names, or any other."""
+    rows = (*(row.tests for row in (*SLOW, *SAMPLED)), *XLA_FULL, *XLA_DEEP, *DEEP)
+    tests = [f"{file}::", *(row for row in rows if row.startswith(f"{file}::"))]
+    return any(in_tier(tests, "full" if tier == "rest" else tier, over))
+
+
+def _in_full(function: str, over: str) -> bool:
+    wanted = over != "xla" or _in_full_over_xla(function)
+    return wanted and not any(is_under(function, x) for x in DEEP)
 
 
 def _in_full_over_xla(name: str) -> bool:
@@ -249,10 +258,13 @@ def _in_full_over_xla(name: str) -> bool:
 def _one_in(names: list[str], rows: tuple[Slow, ...], over: str) -> list[bool]:
     """Return which tests rows keep: of the parameters of one function, in the order of names."""
     counts: dict[str, int] = {}
+    keeps: dict[str, int] = {}
     kept = {}
     for name in sorted(names):
-        keep = _keep(name, rows, over)
         function = name.partition("[")[0]
+        if function not in keeps:
+            keeps[function] = _keep(function, rows, over)
+        keep = keeps[function]
         number = counts[function] = counts.get(function, -1) + 1
         kept[name] = keep > 0 and number % keep == 0
     return [kept[name] for name in names]

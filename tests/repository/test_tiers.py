@@ -43,6 +43,23 @@ def test_quick_and_rest_are_full(tiers, over):
     assert not chosen["full"][-1]
 
 
+@pytest.mark.parametrize("over", ["", "numpy", "xla"])
+def test_a_file_is_left_out_where_all_its_tests_are(tiers, over):
+    """a file is in a tier if any test of it is, whether a row names the test or not"""
+    rows = [row.tests for row in (*tiers["SLOW"], *tiers["SAMPLED"])]
+    rows += [*tiers["XLA_FULL"], *tiers["XLA_DEEP"], *tiers["DEEP"]]
+    files = {row.partition("::")[0] for row in rows if ".py" in row}
+    files |= {name.partition("::")[0] for name in NAMES}
+    tests = [f"{file}::test_any[{i}]" for file in files for i in range(20)]
+    tests += [row for row in rows if "::" in row]
+    for tier in tiers["TIERS"]:
+        chosen = zip(tests, tiers["in_tier"](tests, tier, over), strict=True)
+        needed = {test.partition("::")[0] for test, is_in in chosen if is_in}
+        found = {file for file in files if tiers["file_in_tier"](file, tier, over)}
+        assert needed <= found
+        assert tier == "rest" or found == needed
+
+
 def test_of_parameters_the_first_is_kept(tiers):
     """keep = n: every n-th parameter of a function, the first included"""
     scope = tiers["in_tier"].__globals__
