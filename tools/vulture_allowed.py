@@ -31,6 +31,7 @@ on_page_markdown  # MkDocs calls it
 handle_starttag  # HTMLParser calls it
 collect_ignore  # pytest reads it from conftest.py
 TIERS  # conftest.py runs tests/tiers.py and takes its names
+file_in_tier  # as TIERS
 defvjp_is_zero  # tests/of_autograd: autograd's name
 defgrad  # tests/of_autograd: autograd's name
 getval  # tests/of_autograd: autograd's name
