@@ -5,11 +5,13 @@ on plain arrays, so the value is NumPy's and the gradient that of differences.
 """
 
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
 
 import tenferro as tn
+from tenferro.computegraph import ValueKey
 from tenferro.transforms.recording.memos import MEMOS
 
 CALLS = 7
@@ -475,3 +477,31 @@ def test_no_value_is_held_between_calls():
     memos = [lent.memo for lent in MEMOS.waiting if lent.memo is not None]
     assert memos
     assert not any(memo.seen_values or memo.cut for memo in memos)
+
+
+def branches_that_grow(x, i):
+    found = np.sum(np.sin(x))
+    for k in range(int(i)):
+        found = found + np.sum(x) ** k if number(found) > -9 else found
+    return found
+
+
+def keys_in_entries(memo):
+    """Every key that calls of the memo hold, as often as they do."""
+    for entry, (result, _) in memo.entries.items():
+        yield from [key for key in (*entry, result) if isinstance(key, ValueKey)]
+    for form in memo.forms:
+        yield from [key for key in form if isinstance(key, ValueKey)]
+
+
+@pytest.mark.skipif(not HAS_MEMOS, reason="without the GIL there are no memos")
+def test_a_memo_counts_each_key_that_it_holds_until_it_ends():
+    """times_held = how often keys occur in entries, forms and the list of values; then nothing."""
+    for i in (1, 1, 2, 3, 3):
+        tn.grad(branches_that_grow)(X, float(i))
+    (lent,) = MEMOS.waiting
+    memo = lent.memo
+    held = Counter(map(id, [*keys_in_entries(memo), *lent.values]))
+    assert memo.times_held() == held
+    lent.forget()
+    assert not memo.times_held()

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from tenferro._runtime.collector import CollectorPaused
 from tenferro.arrays.errors import ConcretizationError, LeakedArrayError
 from tenferro.arrays.evaluation.form import form_of, graph_of
-from tenferro.arrays.handle.array import EVALUATE, Array, refusals
+from tenferro.arrays.handle.array import Array, refusals
+from tenferro.arrays.handle.evaluator import EVALUATOR
 from tenferro.arrays.handle.memo import held_by, looked_at
 from tenferro.arrays.handle.traces import is_traced, tracing
 from tenferro.backend import select_backend
@@ -197,9 +198,9 @@ def _shared(wanted: Sequence[ValueKey], walk: Walk) -> tuple[list[ValueKey], Seq
     skip = set(wanted)
     memo = wanted[0].memo
     if memo is not None:  # its entries hold keys, too
-        references = memo.references()
+        times_held = memo.times_held()
         for key in uses:
-            uses[key] += references.get(id(key), 0)
+            uses[key] += times_held.get(id(key), 0)
     held = map(sys.getrefcount, order)
     found = [
         key
@@ -288,13 +289,14 @@ ABSTRACT = -(10**9)  # depth: values that depend on it are never evaluated early
 
 def flush(key: ValueKey) -> None:
     """Evaluate a value whose pending history has become long, if all its leaves are known."""
-    if _evaluable(key):
+    if is_evaluable(key):
         evaluate_keys([key])
     else:
         key.depth = ABSTRACT
 
 
-def _evaluable(key: ValueKey) -> bool:
+def is_evaluable(key: ValueKey) -> bool:
+    """Return True if every leaf under the value is known."""
     *_, leaves = postorder([key], pending)
     return all([held_by(leaf) is not UNKNOWN for leaf in leaves])
 
@@ -372,4 +374,9 @@ def evaluate(*arrays: Any) -> None:
     evaluate_keys([array.key for array in arrays])
 
 
-EVALUATE[:] = [evaluate_keys, flush, to_numpy, _evaluable, evaluate_if_known, look_at]
+EVALUATOR.evaluate_keys = evaluate_keys
+EVALUATOR.flush = flush
+EVALUATOR.look_at = look_at
+EVALUATOR.is_evaluable = is_evaluable
+EVALUATOR.evaluate_if_known = evaluate_if_known
+EVALUATOR.to_numpy = to_numpy

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tenferro.arrays.diagnosis.missing_attributes import INSTEAD, MissingAttribute
 from tenferro.arrays.diagnosis.temporaries import UNHELD, is_statement, lost_assignment
 from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.handle.evaluator import EVALUATOR
 from tenferro.arrays.handle.looks import number_in
 from tenferro.arrays.handle.traces import (
     is_followed,
@@ -44,7 +45,6 @@ PLAIN_UFUNCS: dict[Any, Callable[..., Any]] = {}  # those of one operand that we
 RETURN_NUMBERS = frozenset(("real", "imag", "trim_zeros"))  # of a Python number, as NumPy does
 _last_body = 0  # number of the loop body or branch whose recording began last
 _new = object.__new__
-EVALUATE: list[Callable[..., Any]] = []  # filled by `evaluation/evaluate.py`
 
 
 def _spanning(error: SpansProcessesError) -> str:
@@ -85,7 +85,7 @@ class Array(Handle):
             text = "make an Array with `tenferro.asarray(x)`"
             raise at_user_line(TypeError(text)) from None
         if key.depth > FLUSH_DEPTH and not is_traced(key):
-            EVALUATE[1](key)
+            EVALUATOR.flush(key)
 
     # ---- evaluation ------------------------------------------------------------------------------
 
@@ -94,7 +94,7 @@ class Array(Handle):
         """The backend's own array, evaluated if need be."""
         key = self.key
         if key.operand is UNKNOWN:
-            EVALUATE[0]([key])
+            EVALUATOR.evaluate_keys([key])
         return key.operand
 
     def evaluate(self) -> Array:
@@ -196,8 +196,8 @@ class Array(Handle):
             answer = number_in(self, asked)
             if answer is not None:
                 return answer
-            return EVALUATE[2](EVALUATE[5](self.key, asked), self.aval)
-        return EVALUATE[2](self.key.operand, self.aval)
+            return EVALUATOR.to_numpy(EVALUATOR.look_at(self.key, asked), self.aval)
+        return EVALUATOR.to_numpy(self.key.operand, self.aval)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         if copy is False:
@@ -492,12 +492,12 @@ def remembered(found: tuple[ValueKey, Any]) -> Array:
 
 def evaluable(key: ValueKey) -> bool:
     """Return True if every leaf under the value is known."""
-    return bool(EVALUATE[3](key))
+    return EVALUATOR.is_evaluable(key)
 
 
 def evaluate_if_known(*keys: ValueKey) -> bool:
     """Compute pending values if every leaf under them is known; else return False."""
-    return bool(EVALUATE[4](*keys))
+    return EVALUATOR.evaluate_if_known(*keys)
 
 
 def another_handle(x: Array) -> Array:

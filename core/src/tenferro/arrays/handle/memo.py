@@ -21,10 +21,11 @@ anew each time, and as the branch that it takes. A memo belongs to one call at a
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
+from tenferro.arrays.handle.held_keys import HeldKeys, keys_in
 from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
 from tenferro.computegraph._keys import NO_TRACES, SHARED_SERIAL
 from tenferro.primitives._handle import Handle
@@ -107,9 +108,9 @@ class Memo:
     """
 
     __slots__ = (
-        "_captured", "_counted", "_counts", "_listed", "_nested", "_nested_count", "_seen",
-        "all_traces", "calls", "cut", "derivatives", "entries", "forms", "is_spoiled", "leaves",
-        "looks", "moves", "recordings", "seen_values", "traces",
+        "_captured", "_held_keys", "_nested", "_nested_count", "_seen", "all_traces", "calls",
+        "cut", "derivatives", "entries", "forms", "is_spoiled", "leaves", "looks", "moves",
+        "recordings", "seen_values", "traces",
     )  # fmt: skip
 
     def __init__(self, traces: frozenset[Any]) -> None:
@@ -123,9 +124,7 @@ class Memo:
         self._seen: dict[Hashable, tuple[MemoLeaf, Any]] = {}  # in the present call
         self.seen_values: dict[ValueKey, Any] = {}
         self.cut: dict[ValueKey, None] = {}
-        self._counts: dict[int, int] = {}  # see `references`
-        self._listed: set[int] = set()
-        self._counted = (0, 0)
+        self._held_keys = HeldKeys()
         self.traces = self.all_traces = traces
         self.leaves = self.looks = self.calls = 0
         self.is_spoiled = self.moves = False
@@ -142,6 +141,7 @@ class Memo:
         self._nested.clear()
         self._captured.clear()
         self._seen.clear()
+        self._held_keys.clear()
 
     @property
     def size(self) -> int:
@@ -153,18 +153,18 @@ class Memo:
     def held(self) -> Iterator[ValueKey]:
         """The keys that entries hold, as often as they do."""
         for entry, (result, _) in self.entries.items():
-            yield from _keys_in(entry)
+            yield from keys_in(entry)
             yield result
         for form in self.forms:
-            yield from _keys_in(form)
+            yield from keys_in(form)
         for entry, (_, leaves) in self.recordings.items():
-            yield from _keys_in(entry)
+            yield from keys_in(entry)
             yield from leaves
         for entry, results in self.derivatives.items():
-            yield from _keys_in(entry)
+            yield from keys_in(entry)
             yield from results
         for entry, nested in self._nested.items():
-            yield from _keys_in(entry)
+            yield from keys_in(entry)
             yield from nested.pins
 
     def varies(self, form: Entry) -> bool:
@@ -219,27 +219,17 @@ class Memo:
         if is_cut:
             self.cut[key] = None
 
-    def references(self) -> Mapping[int, int]:
-        """Return how often entries, and the list of values, hold each key, by its id.
+    def times_held(self) -> Mapping[int, int]:
+        """Return how often this memo holds each key, by the key's id.
 
-        What else refers to a key is a handle or a pending value.
+        Other references to a key are those of a handle, of a pending value or of a nested
+        transform.
         """
-        counts, (entries, forms) = self._counts, self._counted
-        if (len(self.entries), len(self.forms)) != self._counted:
-            for entry, (result, _) in islice(self.entries.items(), entries, None):
-                for key in (*_keys_in(entry), result):
-                    counts[id(key)] = counts.get(id(key), 0) + 1
-            for form in islice(self.forms, forms, None):
-                for key in _keys_in(form):
-                    counts[id(key)] = counts.get(id(key), 0) + 1
-            self._counted = len(self.entries), len(self.forms)
-        return counts
+        return self._held_keys.counts(self.entries, self.forms)
 
     def list_values(self, values: Sequence[ValueKey]) -> None:
         """Note that a list holds these values until the memo ends."""
-        for number in {id(key) for key in values} - self._listed:
-            self._listed.add(number)
-            self._counts[number] = self._counts.get(number, 0) + 1
+        self._held_keys.list_values(values)
 
     def end_call(self) -> None:
         """Forget what this call captured and looked at, and how many transforms it applied."""
@@ -275,11 +265,6 @@ class Memo:
             return
         if key.operand is UNKNOWN and len(self.entries) < MAX_ENTRIES:
             self.entries[entry] = key, getattr(result, "is_taken", False)
-
-
-def _keys_in(entry: Entry) -> list[ValueKey]:
-    """Return the keys in an entry."""
-    return [item for item in entry if isinstance(item, ValueKey)]
 
 
 def entry_of(what: Hashable, memo: Memo, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
