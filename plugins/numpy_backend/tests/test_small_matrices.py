@@ -10,7 +10,7 @@ import scipy.linalg
 
 import tenferro as tn
 from tenferro import primitives as tp
-from tenferro_numpy.errors import SingularMatrixError
+from tenferro_numpy.errors import NotPositiveDefiniteError, SingularMatrixError
 from tenferro_numpy.lowerings.linalg.stacked import (
     is_stack_of_small,
     stacked_lu,
@@ -155,13 +155,46 @@ def test_the_factors_decide_not_the_matrix(lead: tuple[int, ...], adjoint: bool)
     np.testing.assert_allclose(found, np.linalg.solve(operator, b), rtol=1e-9)
 
 
+@pytest.mark.parametrize("columns", [1, 3])
+@pytest.mark.parametrize("exchanged", [False, True])
+@pytest.mark.parametrize("adjoint", [False, True])
+def test_systems_of_few_rows(adjoint: bool, exchanged: bool, columns: int) -> None:
+    """A x = b and Aᴴ x = b, where the rows of A stay in place and where they do not."""
+    order = np.array([2, 0, 1])
+    a = np.diag([5.0, 6j, -7.0]) + matrices("complex128", 3, 3) / 4
+    a, b = a[order] if exchanged else a, matrices("complex128", 3, columns)
+
+    def solution(a: Any, b: Any) -> Any:
+        factors, _, permutation = tp.lu(a)
+        return permutation, tp.linear_solve(a, factors, permutation, b, adjoint=adjoint)
+
+    permutation, x = map(np.asarray, tn.jit(solution)(a, b))
+    assert (permutation != range(3)).any() == exchanged
+    np.testing.assert_allclose((_adjoint(a) if adjoint else a) @ x, b, rtol=1e-13)
+
+
+@pytest.mark.parametrize("n", [1, 5])
+def test_one_matrix_without_a_cholesky_factor(n: int) -> None:
+    """It is refused, and NaN goes through, as in stacks; nothing warns."""
+    a = np.eye(n)
+    a[-1, -1] = -1
+    with pytest.raises(NotPositiveDefiniteError):
+        tn.jit(tp.cholesky)(a).item(0)
+    a[-1, -1] = np.nan
+    one, stack = tn.jit(tp.cholesky)(a), tn.jit(tp.cholesky)(a[None])
+    np.testing.assert_array_equal(one, stack[0])
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("count, n", [(60, 1), (60, 3), (60, 8), (2, 3), (2, 24), (2, 25)])
-def test_derivatives_of_cholesky_factors_of_a_stack(dtype: str, count: int, n: int) -> None:
+@pytest.mark.parametrize(
+    "lead, n",
+    [((60,), 1), ((60,), 3), ((60,), 8), ((2,), 3), ((2,), 24), ((2,), 25), ((), 5), ((), 33)],
+)
+def test_derivatives_of_cholesky_factors(dtype: str, lead: tuple[int, ...], n: int) -> None:
     """dL Lᴴ + L dLᴴ is the tangent, and ⟨ct, dL⟩ that of the cotangent and the tangent."""
-    root, x, ct = (matrices(dtype, count, n, k)[..., :n] for k in (n, n + 1, n + 2))
+    root, x, ct = (matrices(dtype, *lead, n, k)[..., :n] for k in (n, n + 1, n + 2))
     a = root @ _adjoint(root) + np.eye(n, dtype=dtype)
-    assert is_stack_of_small(a) == (count == 60)
+    assert is_stack_of_small(a) == (lead == (60,))
     factor, tangent = map(np.asarray, tn.jvp(np.linalg.cholesky, (a,), (x,)))
     below = np.tril(x, -1)
     diagonal = np.einsum("...ii->...i", x).real[..., None] * np.eye(n)

@@ -61,6 +61,7 @@ _EXPRESSIONS = {  # the module with the expressions of a family of primitives
     "indexing": "indexing",
     "linalg.linear_solve": "linalg.lu",
     "linalg.lu": "linalg.lu",
+    "linalg.triangular_solve": "linalg.triangular_solve",
     "normal": "special",
     "reduction": "reduction",
     "rounding": "rounding",

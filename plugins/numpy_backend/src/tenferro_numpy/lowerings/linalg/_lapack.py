@@ -88,7 +88,6 @@ def in_order(x: Any) -> tuple[Any, bool]:
 def triangular(
     a: Any,
     b: Any,
-    *,
     left: bool = True,
     lower: bool = True,
     transposed: bool = False,

@@ -9,7 +9,7 @@ Read next: `cholesky.py`.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -66,8 +66,7 @@ def _solution(op: LinearSolve, a: Any, factors: Any, permutation: Any, b: Any) -
 
 def _solve_matrix(adjoint: bool, a: Any, factors: Any, permutation: Any, b: Any) -> Any:
     """Solve a system with one matrix, or invert the matrix if `b` is an identity matrix."""
-    if np.count_nonzero(factors.diagonal()) != len(factors):
-        refuse_zeros(LinearSolve.key, factors)
+    refuse_zeros(LinearSolve.key, factors)
     if len(factors) > _MAX_ROWS_FOR_ONE_CALL and is_identity(b):
         return inverse_by_lu(factors, permutation, adjoint=adjoint)
     return solve_one(adjoint, factors, permutation, b)
@@ -100,7 +99,7 @@ def is_identity(b: Any) -> bool:
 def inverse_by_lu(factors: Any, permutation: Any, *, adjoint: bool = False) -> Any:
     """a⁻¹ or a⁻ᴴ: a third less arithmetic than the solutions for all columns of the identity."""
     size = len(factors)
-    found, _ = lapack("getri", factors)(factors, _in_place(size), lwork=_WORK_COLUMNS * size)
+    found, _ = lapack("getri", factors)(factors, _in_place(size)[0], lwork=_WORK_COLUMNS * size)
     inverse = np.empty(factors.shape, factors.dtype, order="F")
     inverse[:, permutation] = found
     return inverse.conj().T if adjoint else inverse
@@ -108,41 +107,60 @@ def inverse_by_lu(factors: Any, permutation: Any, *, adjoint: bool = False) -> A
 
 def factors_of(a: Any) -> tuple[Any, Any, Any]:
     """Return the factors, pivots and permutation of one matrix."""
-    factors, pivots, _ = lapack("getrf", a)(np.array(a, order="F"), overwrite_a=True)
-    pivots = pivots.astype("int32", copy=False)
-    return factors, pivots, _permutation(len(a), pivots)
+    factors, pivots, _ = lapack("getrf", a)(np.array(a, order="F"), True)
+    if pivots.dtype != np.int32:
+        pivots = pivots.astype("int32")
+    return factors, pivots, _permutation(len(a), pivots.tobytes()).copy()
 
 
-def _permutation(rows: int, pivots: Any) -> Any:
+@lru_cache(maxsize=1024)  # pivots of a system whose entries change a little are mostly the same
+def _permutation(rows: int, pivots: bytes) -> Any:
     """Return the order of rows that exchanges with pivots lead to, one after the other."""
-    order = _in_place(rows)
-    if pivots.tobytes() == order[: len(pivots)].tobytes():
-        return order.copy()
-    places = order.tolist()
-    for i, j in enumerate(pivots.tolist()):
+    places = [*range(rows)]
+    for i, j in enumerate(np.frombuffer(pivots, "int32").tolist()):
         places[i], places[j] = places[j], places[i]
     return np.array(places, "int32")
 
 
 @cache
-def _in_place(n: int) -> Any:
-    """Return the pivots, as LAPACK writes them, that exchange nothing."""
-    return np.arange(n, dtype="int32")
+def _in_place(n: int) -> tuple[Any, bytes]:
+    """Return the pivots, as LAPACK writes them, that exchange nothing, and their bytes."""
+    pivots = np.arange(n, dtype="int32")
+    return pivots, pivots.tobytes()
 
 
 def _one_call(factors: Any, permutation: Any, b: Any) -> Any:
     """L U x = b[permutation], where the pivots exchange nothing more."""
-    exchanged = b.take(permutation, 0)
-    x, _ = lapack("getrs", factors)(factors, _in_place(len(factors)), exchanged)
-    return np.ascontiguousarray(x)
+    pivots, none = _in_place(len(factors))
+    solve = lapack("getrs", factors)
+    if permutation.tobytes() == none:
+        x, _ = solve(factors, pivots, b)
+    else:
+        x, _ = solve(factors, pivots, b.take(permutation, 0), 0, True)
+    return x if x.flags.c_contiguous else np.ascontiguousarray(x)
 
 
 def _one_call_adjoint(factors: Any, permutation: Any, b: Any) -> Any:
     """(L U)ᴴ y = b,  x[permutation] = y."""
-    y, _ = lapack("getrs", factors)(factors, _in_place(len(factors)), b, trans=2)
-    x = np.empty(b.shape, b.dtype)
-    x[permutation] = y
-    return x
+    pivots, none = _in_place(len(factors))
+    y, _ = lapack("getrs", factors)(factors, pivots, b, 2)
+    if permutation.tobytes() != none:
+        return y.take(permutation.argsort(), 0)
+    return y if y.flags.c_contiguous else np.ascontiguousarray(y)
+
+
+def _solve_small(a: Any, factors: Any, permutation: Any, b: Any) -> Any:
+    """Solve a system of few rows."""
+    if 0 in factors.diagonal().tolist():
+        refuse_zeros(LinearSolve.key, factors)
+    return _one_call(factors, permutation, b)
+
+
+def _solve_small_adjoint(a: Any, factors: Any, permutation: Any, b: Any) -> Any:
+    """Solve the adjoint of a system of few rows."""
+    if 0 in factors.diagonal().tolist():
+        refuse_zeros(LinearSolve.key, factors)
+    return _one_call_adjoint(factors, permutation, b)
 
 
 def _solve_stack(adjoint: bool, factors: Any, permutation: Any, b: Any) -> Any:
@@ -189,11 +207,11 @@ def _linear_solve(
 ) -> Expression:
     if not result.size or result.ndim != 2:
         return called(op, 4, lowering, shares=True, foreign=True)
-    is_new = result.shape[0] <= _MAX_ROWS_FOR_ONE_CALL  # rows that are contiguous
-    return Expression(
-        "{p0}({p1}, {0}, {1}, {2}, {3})", (_solve_matrix, op.adjoint),
-        shares=not is_new, foreign=not is_new,
-    )  # fmt: skip
+    if result.shape[0] <= _MAX_ROWS_FOR_ONE_CALL:  # gives new rows that are contiguous
+        solve = _solve_small_adjoint if op.adjoint else _solve_small
+        return Expression("{p0}({0}, {1}, {2}, {3})", (solve,))
+    line = "{p0}({p1}, {0}, {1}, {2}, {3})"
+    return Expression(line, (_solve_matrix, op.adjoint), shares=True, foreign=True)
 
 
 EXPRESSIONS: dict[type, Specialize] = {Lu: _lu, LinearSolve: _linear_solve}
