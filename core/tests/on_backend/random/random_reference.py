@@ -3,9 +3,11 @@
 Written from Salmon, Moraes, Dror & Shaw (SC'11), section 3.2 and table 2.
 """
 
+import numpy as np
+
 _ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)
 _MASK = 2**32 - 1
-SPLIT, FOLD = 0x80000000, 0x40000000
+SPLIT, FOLD, ATTEMPTS = 0x80000000, 0x40000000, 0x20000000
 
 
 def threefry(key, counter):
@@ -54,3 +56,9 @@ def signed(key, count):
     """Odd multiples of 2⁻⁵³ in (-1, 1)."""
     whole = (word - 2**64 if word >> 63 else word for word in words64(key, count))
     return [float((number >> 10) | 1) * 2.0**-53 for number in whole]
+
+
+def attempt(key, number, count):
+    """Numbers in (-½, ½) and in (0, 1) of one attempt at ``count`` elements."""
+    drawn = signed(threefry(key, (number, ATTEMPTS)), 2 * count)
+    return np.array(drawn[:count]) / 2, np.abs(drawn[count:])

@@ -21,6 +21,7 @@ DRAWS = {
     "choice": lambda k: random.choice(k, 6, 3, replace=False),
     "categorical": lambda k: random.categorical(k, np.array([0.0, 1.0, 2.0])),
     "poisson": lambda k: random.poisson(k, np.array([0.3, 20.0])),
+    "binomial": lambda k: random.binomial(k, np.array([3, 100]), 0.4),
     "bernoulli": lambda k: random.bernoulli(k, 0.5, 4),
 }
 
