@@ -137,9 +137,9 @@ def _watched(p: Problem, watch: Watch, at: State, part: Part) -> Watch:
     crossed = is_crossed(events, watch.values, after) & (part.size != 0)
     found: Watch = cond(
         crossed.any(),
-        lambda watch, part, after, crossed: with_zeros(events, watch, part, after, crossed),
-        lambda watch, part, after, crossed: watch._replace(values=after),
-        *(watch, part, after, crossed),
+        lambda watch, part, *rest: with_zeros(events, watch, part, *rest),
+        lambda watch, part, end, after, crossed: watch._replace(values=after),
+        *(watch, part, at.t, after, crossed),
     )
     return found
 

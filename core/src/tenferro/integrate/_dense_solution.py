@@ -8,7 +8,7 @@ from typing import Any
 
 from tenferro.arrays.evaluation.results import in_kind
 from tenferro.arrays.functions.arithmetic import minimum, sign
-from tenferro.arrays.functions.comparison import where
+from tenferro.arrays.functions.comparison import isfinite, where
 from tenferro.arrays.functions.creation import ones_like
 from tenferro.arrays.functions.elementwise import stop_gradient
 from tenferro.arrays.functions.searching import searchsorted
@@ -80,7 +80,8 @@ def _between(p: Problem, reached: Array, parts: Part, nodes: State) -> Array:
     """Return y at the times, [m, *s]."""
     forward, at = stop_gradient(sign(p.t1 - p.t0)), stop_gradient(p.times)
     ends = forward * (parts.t + parts.size)
-    i = minimum(searchsorted(ends, forward * at), ends.size - 1)
+    last = where(isfinite(ends), ends, -float("inf")).max()  # rounding may put the end behind it
+    i = minimum(searchsorted(ends, minimum(forward * at, last)), ends.size - 1)
     is_known = (forward * (reached - at) >= 0) & (forward * (at - p.t0) >= 0)
     values = values_within(parts, i, where(is_known, at, parts.t[i]))
     known = where(is_known, ones_like(at), 0.0)

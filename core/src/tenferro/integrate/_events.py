@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tenferro._runtime.records import NamedTuple
+from tenferro.arrays.functions.arithmetic import maximum, minimum
 from tenferro.arrays.functions.broadcasting import broadcast_to
 from tenferro.arrays.functions.comparison import isnan, where
 from tenferro.arrays.functions.creation import full_like, zeros_like
@@ -66,14 +67,17 @@ def is_crossed(events: Events, before: Array, after: Array) -> Array:
     ])  # fmt: skip
 
 
-def with_zeros(events: Events, watch: Watch, part: Part, after: Array, crossed: Array) -> Watch:
+def with_zeros(
+    events: Events, watch: Watch, part: Part, end: Array, after: Array, crossed: Array
+) -> Watch:
     """Add the zeros within a step, up to one that ends the solution.
 
-    ``after``: the values behind the step   ``crossed``: which functions have a zero, bool[k]
+    ``end``: the time behind the step   ``after``: the values there   ``crossed``: which functions
+    have a zero, bool[k]
     """
     k, m = watch.times.shape
     x, states = _zeros(events, part, watch.values, after)
-    times = part.t + x * part.size
+    times = _within(part, end, x)
     counts = watch.counts + where(crossed, 1, 0)
     ends = stack([
         crossed[i] & (counts[i] >= last) if last else crossed[i] & False
@@ -88,9 +92,16 @@ def with_zeros(events: Events, watch: Watch, part: Part, after: Array, crossed: 
         watch.counts + where(seen, 1, 0),
         where(place, times[:, None], watch.times),
         where(column, states[:, None], watch.states),
-        where(ends.any(), part.t + where(ends.any(), first, 0.0) * part.size, watch.end),
+        where(ends.any(), _within(part, end, where(ends.any(), first, 0.0)), watch.end),
         watch.is_full | (seen & (watch.counts >= m)).any(),
     )
+
+
+def _within(part: Part, end: Array, x: Array) -> Array:
+    """Return times at parts x of a step, none of them behind its end by rounding."""
+    times = part.t + x * part.size
+    found: Array = where(part.size > 0, minimum(times, end), maximum(times, end))
+    return found
 
 
 def _zeros(events: Events, part: Part, before: Array, after: Array) -> tuple[Array, Array]:

@@ -27,6 +27,7 @@ from tenferro.integrate._steps import (
     values_at,
 )
 from tenferro.transforms import checkpoint, cond, scan, vmap
+from tenferro.transforms.custom_rules.with_derivative_of import with_derivative_of
 
 
 def followed_values(p: Problem, sizes: Array) -> Array:
@@ -78,9 +79,11 @@ def _follower(p: Problem) -> Callable[[State, Array], tuple[State, Part]]:
     def one(at: State, h: Array) -> tuple[State, Part]:
         def go(at: State) -> tuple[State, Part]:
             t, y, slope = at
-            found = p.method.step(p.f, t, y, slope, h, t + h)
+            # the last step goes to the end, which t + h may miss by rounding
+            end = with_derivative_of(where(h == p.t1 - t, p.t1, t + h), t + h)
+            found = p.method.step(p.f, t, y, slope, h, end)
             part = Part(t, h, y, slope, found.coefficients)
-            return State(t + h, found.y, found.slope), part
+            return State(end, found.y, found.slope), part
 
         return cond(h != 0, go, lambda at: (at, no_part(p, at)), at)  # type: ignore[no-any-return]
 

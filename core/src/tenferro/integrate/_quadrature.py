@@ -12,8 +12,10 @@ from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line, unknown_option
+from tenferro.arrays.functions.comparison import where
 from tenferro.arrays.functions.creation import array
 from tenferro.arrays.functions.reduction import sum as _sum
+from tenferro.arrays.functions.searching import searchsorted
 from tenferro.arrays.functions.sorting import sort
 from tenferro.arrays.functions.structural import concatenate
 from tenferro.arrays.handle.array import Array, evaluable
@@ -120,12 +122,13 @@ def quad_vec(
     The intervals with the largest errors are halved, until the norm of the error, "2" or "max", is
     estimated to be less than ``max(epsabs, epsrel * norm(integral))``, or there are ``limit``
     intervals. ``quadrature`` is "gk21" (Gauss and Kronrod), or "gk15", which is the default if an
-    end is infinite; then a and b must be known. ``points`` are places to divide at first. With
-    ``full_output`` a ``QuadratureInfo`` follows.
+    end is infinite; then a and b must be known. ``points`` are places to divide at first; those
+    outside of the interval are ignored. With ``full_output`` a ``QuadratureInfo`` follows.
 
     Derivatives, in both modes and of any order, flow to a, b and what f reads. They are integrals
-    of derivatives over the same intervals, so f must be smooth in what it is differentiated by
-    where its values are.
+    of derivatives over the same intervals, which move with a, b and the points: f must be smooth
+    in what it is differentiated by, except at a, b and the points. A place where f jumps must be
+    one of the points, also for derivatives by a and b.
 
     Raises       InvalidParameterError, ShapeMismatchError, DTypeMismatchError.
     Source       R. Piessens et al., QUADPACK (1983); P. Gonnet, ACM Comput. Surv. 44 (2012) 22
@@ -226,4 +229,9 @@ def _edges(function: str, low: Array, high: Array, points: Any, kind: str) -> Ar
             function, "the points are not a vector", got=places.aval, need="f64[k]",
             shapes=(places.shape,),
         ))  # fmt: skip
-    return concatenate([ends[:1], sort((places - low) / (high - low)), ends[1:]], 0)
+    length = high - low
+    edges = (places - low) / where(length == 0, 1.0, length)
+    is_inside = (length != 0) & (edges > 0) & (edges < 1)
+    edges = sort(where(is_inside, edges, where(edges >= 1, 1.0, 0.0)))
+    edges = concatenate([ends[:1], edges, ends[1:]], 0)
+    return edges[searchsorted(edges, edges)]  # equal ones move as one

@@ -2,7 +2,8 @@
 
 Every round halves the intervals with the largest errors, up to 8 of them, as long as those of the
 others are too large together. The derivative is the integral of the derivative over the intervals
-that the values were found with. Read next: ``_quadrature.py``.
+that the values were found with; the ends of these move with the ends of the integral and with the
+points that the user names. Read next: ``_quadrature.py``.
 
 Source  R. Piessens et al., QUADPACK (1983), for the estimate of errors
 """
@@ -13,16 +14,18 @@ from collections.abc import Callable
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
-from tenferro.arrays.functions.arithmetic import absolute, maximum, minimum, sqrt, square
+from tenferro.arrays.functions.arithmetic import absolute, clip, maximum, minimum, sqrt, square
 from tenferro.arrays.functions.comparison import isfinite, where
 from tenferro.arrays.functions.creation import array, zeros_like
 from tenferro.arrays.functions.cumulative import cumsum
 from tenferro.arrays.functions.data_types import finfo
 from tenferro.arrays.functions.elementwise import stop_gradient
 from tenferro.arrays.functions.ranges import arange
+from tenferro.arrays.functions.reduction import argmax
 from tenferro.arrays.functions.reduction import sum as _sum
+from tenferro.arrays.functions.searching import searchsorted
 from tenferro.arrays.functions.sorting import argsort
-from tenferro.arrays.functions.structural import concatenate
+from tenferro.arrays.functions.structural import concatenate, stack
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.promotion.broadcast import cast
 from tenferro.integrate._gauss import RULES, Kronrod
@@ -72,7 +75,7 @@ def integral(
     fixed = _on_unit(setting, f.constant(), *ends)
     rule = RULES[setting.rule]
     norm = _NORMS[setting.norm]
-    epsabs, epsrel, edges = [stop_gradient(x) for x in (epsabs, epsrel, edges)]
+    epsabs, epsrel, places = [stop_gradient(x) for x in (epsabs, epsrel, edges)]
 
     def tolerance(pieces: _Pieces) -> Array:
         return maximum(epsabs, epsrel * norm(_sum(pieces.values, 0)))
@@ -82,21 +85,25 @@ def integral(
         error, rounding = _sum(pieces.errors), _sum(pieces.rounding)
         is_small = (error < tolerance(pieces) / 8) | (error < rounding)
         has_room = search.used < setting.limit
-        found: Array = has_room & isfinite(error) & ~((search.used > 1) & is_small)
+        found: Array = has_room & isfinite(error) & ~((search.evaluated > 1) & is_small)
         return found
 
-    def found(left: Array, right: Array) -> _Pieces:
-        return _found(fixed, rule, norm, left, right)
+    def found(left: Array, right: Array, proper: Array) -> _Pieces:
+        return _found(fixed, rule, norm, left, right, proper)
 
     def halve(search: _Search) -> _Search:
         return _halved(search, tolerance(search.pieces), found)
 
-    last = while_loop(goes_on, halve, _first(setting, edges, found))
+    last = while_loop(goes_on, halve, _first(setting, places, found))
     pieces = last.pieces
     value = _sum(pieces.values, 0)
     error = _sum(pieces.errors) + _sum(pieces.rounding)
     enough = maximum(tolerance(pieces), _sum(pieces.rounding) * 2)
-    y = with_derivative_of(value, _followed(_on_unit(setting, f, a, b), rule, pieces))
+    proper = _widest(pieces.left, pieces.right)
+    if edges.size > 2:
+        left, right = _moved(edges, pieces.left, pieces.right)
+        pieces = pieces._replace(left=left, right=right)
+    y = with_derivative_of(value, _followed(_on_unit(setting, f, a, b), rule, pieces, proper))
     calls = last.evaluated * len(rule.nodes) * (2 if setting.kind == "both" else 1)
     return [y, error, error <= enough, calls]
 
@@ -119,12 +126,13 @@ def _on_unit(setting: Setting, f: Any, a: Array, b: Array) -> Callable[[Array], 
 
 def _first(setting: Setting, edges: Array, found: Callable[..., _Pieces]) -> _Search:
     """Return the intervals between the edges, and room for more."""
-    given = found(edges[:-1], edges[1:])
+    left, right = edges[:-1], edges[1:]
+    given = found(left, right, _widest(left, right))
     count = edges.size - 1
     more = max(setting.limit - count, 0) + _HALVED + 1
     room = [concatenate([x, zeros_like(x, shape=(more, *x.shape[1:]))], 0) for x in given]
     number = zeros_like(edges, shape=(), dtype=int64) + count
-    return _Search(_Pieces(*room), number, number)
+    return _Search(_Pieces(*room), number, number - _sum(cast(left == right, int64)))
 
 
 def _halved(search: _Search, tolerance: Array, found: Callable[..., _Pieces]) -> _Search:
@@ -135,9 +143,11 @@ def _halved(search: _Search, tolerance: Array, found: Callable[..., _Pieces]) ->
     before = cumsum(errors) - errors
     too_much = before <= _sum(pieces.errors) - tolerance / 8
     chosen = (largest < count) & (too_much | (arange(_HALVED) == 0))
-    left, right = _proper(pieces.left[largest], pieces.right[largest], chosen)
+    left = pieces.left[largest]
+    right = where(chosen, pieces.right[largest], left)
     middle = (left + right) / 2
-    halves = found(concatenate([left, middle], 0), concatenate([middle, right], 0))
+    ends = concatenate([left, middle], 0), concatenate([middle, right], 0)
+    halves = found(*ends, _widest(pieces.left, pieces.right))
     spare = pieces.errors.size - 1
     behind = count + cumsum(cast(chosen, int64)) - 1
     places = [where(chosen, largest, spare), where(chosen, behind, spare)]
@@ -147,15 +157,35 @@ def _halved(search: _Search, tolerance: Array, found: Callable[..., _Pieces]) ->
     return _Search(_Pieces(*rows), count + more, search.evaluated + 2 * more)
 
 
-def _proper(left: Array, right: Array, is_there: Array) -> tuple[Array, Array]:
-    """Return intervals in which the integrand has values also where there is none."""
-    return where(is_there, left, 0.5), where(is_there, right, 1.0)
+def _widest(left: Array, right: Array) -> Array:
+    """Return both ends of the widest interval."""
+    i = argmax(right - left)
+    return stack([left[i], right[i]])
 
 
-def _found(f: Any, rule: Kronrod, norm: Any, left: Array, right: Array) -> _Pieces:
+def _proper(left: Array, right: Array, proper: Array) -> tuple[Array, Array]:
+    """Return intervals in place of those of length 0, at which the integrand may be infinite."""
+    is_there = left != right
+    return where(is_there, left, proper[0]), where(is_there, right, proper[1])
+
+
+def _moved(edges: Array, left: Array, right: Array) -> tuple[Array, Array]:
+    """Return the ends of intervals with derivatives: each moves with the edges around it."""
+    places = stop_gradient(edges)
+    i = clip(searchsorted(places, (left + right) / 2) - 1, 0, edges.size - 2)
+    length = places[i + 1] - places[i]
+
+    def moved(x: Array) -> Array:
+        share = (x - places[i]) / where(length == 0, 1.0, length)
+        return with_derivative_of(x, edges[i] + share * (edges[i + 1] - edges[i]))
+
+    return moved(left), moved(right)
+
+
+def _found(f: Any, rule: Kronrod, norm: Any, left: Array, right: Array, proper: Array) -> _Pieces:
     """Return the intervals with their integrals, errors, and what rounding may contribute."""
     half = (right - left) / 2
-    y = _at_nodes(f, rule, left, right)
+    y = _at_nodes(f, rule, *_proper(left, right, proper))
     weights, gauss = [array(w, dtype=left.dtype) for w in (rule.weights, rule.gauss)]
     value = _weighted(weights, y)
     spread = _rows(norm, _weighted(weights, absolute(y - value[:, None] / 2))) * half
@@ -202,7 +232,7 @@ def _largest(x: Array) -> Array:
 _NORMS = {"2": _root_of_squares, "max": _largest}
 
 
-def _followed(f: Any, rule: Kronrod, pieces: _Pieces) -> Array:
+def _followed(f: Any, rule: Kronrod, pieces: _Pieces, proper: Array) -> Array:
     """Return the integral over known intervals, 8 at a time; reverse mode keeps none of them."""
     count = pieces.left.size - 1
     rows = -(-count // _HALVED)
@@ -214,11 +244,9 @@ def _followed(f: Any, rule: Kronrod, pieces: _Pieces) -> Array:
 
     @checkpoint
     def part(left: Array, right: Array) -> Array:
-        is_there = left != right
-        left, right = _proper(left, right, is_there)
-        y = _at_nodes(f, rule, left, right)
+        y = _at_nodes(f, rule, *_proper(left, right, proper))
         value = _weighted(array(rule.weights, dtype=left.dtype), y)
-        return _sum(_scaled(value, where(is_there, (right - left) / 2, 0.0)), 0)
+        return _sum(_scaled(value, (right - left) / 2), 0)
 
     def step(total: Array, row: tuple[Array, Array]) -> tuple[Array, None]:
         left, right = row

@@ -669,3 +669,26 @@ def test_a_bound_may_be_an_integer_of_numpy():
 def test_odeint_refuses_one_time():
     with pytest.raises(tn.ShapeMismatchError, match="vector"):
         odeint(driven, [1.0], 1.0)
+
+
+#: ends that t + h misses by rounding in the last step, the size of all steps
+MISSED = {"one step": (-2 / 7, 0.3, 0.3 + 2 / 7), "16 steps": (-1.5494285714285716, 0.012, 0.1)}
+
+
+@pytest.mark.parametrize("case", MISSED)
+@pytest.mark.parametrize("is_dense", [False, True])
+def test_the_last_step_ends_at_the_end_in_spite_of_rounding(case, is_dense):
+    """y = exp(-k (t₁ - t₀)), by k and by t₁"""
+    t0, t1, h = MISSED[case]
+
+    def last(k, t1):
+        found = solve_ivp(
+            lambda t, y: -k * y, (t0, t1), [1.0], t_eval=np.stack([t1]), dense_output=is_dense,
+            first_step=h, max_step=h, max_steps=32,
+        )  # fmt: skip
+        return found.sol(t1)[0] if is_dense else found.y[0, 0]
+
+    value, found = tn.value_and_grad(last, (0, 1))(0.3, t1)
+    wanted = np.exp(-0.3 * (t1 - t0))
+    np.testing.assert_allclose(value, wanted, rtol=1e-7)
+    np.testing.assert_allclose(found, [-(t1 - t0) * wanted, -0.3 * wanted], rtol=1e-6)

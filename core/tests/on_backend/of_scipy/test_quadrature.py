@@ -168,3 +168,35 @@ REFUSED = [
 def test_what_does_not_fit_is_refused(call, error, said):
     with pytest.raises(error, match=said):
         call()
+
+
+def test_points_outside_at_the_ends_and_twice_change_nothing():
+    """the root is nan at negative numbers, the logarithm infinite at 0"""
+    for f, points in ((np.sqrt, [-0.5, 2.0]), (np.log, [0.0, 1.0, 0.5, 0.5])):
+        value, error = quad(f, 0.0, 1.0, points=points)
+        assert abs(value - {np.sqrt: 2 / 3, np.log: -1.0}[f]) <= error < 1e-8
+    assert quad(np.exp, 1.0, 1.0, points=[1.0]) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_derivatives_by_the_ends_where_the_integrand_jumps_at_a_point(turned):
+    """d/db = f(b), and by the place of the jump its height"""
+    bell = lambda x: np.exp(-x * x)  # noqa: E731
+
+    def f(a, b, p):
+        points = np.stack([-2.0, p, p, 1.0])
+        return quad(lambda x: np.where(x < p, 1.0, 3.0) * bell(x), *ends(a, b), points=points)[0]
+
+    ends = (lambda a, b: (b, a)) if turned else (lambda a, b: (a, b))
+    wanted = np.array([-bell(0.1), 3 * bell(1.0), -2 * bell(0.3)]) * (-1 if turned else 1)
+    found = tn.grad(f, (0, 1, 2))(0.1, 1.0, 0.3)
+    np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-12)
+    second = np.diag([0.2 * bell(0.1), -6 * bell(1.0), 1.2 * bell(0.3)]) * (-1 if turned else 1)
+    found = np.array(tn.hessian(f, (0, 1, 2))(0.1, 1.0, 0.3))
+    np.testing.assert_allclose(found, second, rtol=1e-9, atol=1e-10)
+
+
+def test_the_derivative_is_finite_where_the_integrand_is_infinite_at_a_point():
+    """also at the middle of an interval that was not needed"""
+    f = lambda k: quad(lambda x: k * np.log(abs(x - 0.75)), 0.0, 1.0, points=[0.75])[0]  # noqa: E731
+    np.testing.assert_allclose(tn.grad(f)(2.0), f(1.0), rtol=1e-12)
