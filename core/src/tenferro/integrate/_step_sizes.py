@@ -64,7 +64,7 @@ def first_size(p: Problem, forward: Array) -> Array:
     """Return the size of the first step, positive, by two values of f."""
     length = absolute(p.t1 - p.t0)
     if p.first_step is not None:
-        return minimum(p.first_step, length)
+        return minimum(p.first_step, minimum(length, p.max_step))
     y, slope = p.y0, p.slope
     scale = _scale(p, y)
     of_y, of_slope = root_mean_square(y / scale), root_mean_square(slope / scale)

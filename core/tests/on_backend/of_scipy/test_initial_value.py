@@ -36,6 +36,12 @@ PROBLEMS = {
     "complex": (turning, (0.0, 2.0), [1.0 + 0.0j, 1j], {"rtol": 1e-7}),
     "a first step that is rejected": (driven, (0.0, 3.0), [0.5], {"first_step": 2.5}),
     "steps of a bounded size": (driven, (0.0, 3.0), [0.5], {"max_step": 0.05}),
+    "a first step beyond the bound": (
+        driven,
+        (0.0, 3.0),
+        [0.5],
+        {"first_step": 2.5, "max_step": 0.4, "rtol": 1e-2},
+    ),
     "RK23": (hares_and_foxes, (0.0, 3.0), [1.0, 0.5], {"method": "RK23", "rtol": 1e-5}),
     "RK23, backward": (turning, (1.0, -1.0), [1.0 + 0.0j], {"method": "RK23"}),
     "a slope of 0": (lambda t, y: 0.0 * y, (0.0, 3.0), [0.5, 0.0], {}),
