@@ -42,10 +42,6 @@ def test_an_example_of_several_devices_finds_what_it_claims(command):
     run(DOCS.parent / "examples/scale_out" / command[0], *command[1:])
 
 
-def test_the_table_of_work_per_device_is_that_of_the_programs():
-    run(DOCS / "_gen/scaling.py", "--check")
-
-
 def test_the_reference_has_every_public_name_with_its_docstring(tmp_path):
     import tenferro
 
