@@ -125,10 +125,13 @@ def log_betainc_far_out(
 
 
 def _fraction_of_betainc(a: Array, b: Array, x: Array) -> Array:
-    """Compute I_x(a, b) a B(a, b) / (x^a (1-x)^b) far below the mean (DLMF 8.17.22)."""
+    """Compute I_x(a, b) a B(a, b) / (x^a (1-x)^b) far below the mean (DLMF 8.17.22).
+
+    Factors are divided before they are multiplied, since a (a + b) may be above every float.
+    """
     found = x * 0 + 1.0
     for n in range(_LEVELS, -1, -1):
-        found = 1 - (a + n) * (a + b + n) * x / ((a + 2 * n) * (a + (2 * n + 1))) / found
+        found = 1 - (a + n) / (a + 2 * n) * ((a + b + n) / (a + (2 * n + 1))) * x / found
         if n:
-            found = 1 + n * (b - n) * x / ((a + (2 * n - 1)) * (a + 2 * n)) / found
+            found = 1 + n / (a + (2 * n - 1)) * ((b - n) / (a + 2 * n)) * x / found
     return 1 / found

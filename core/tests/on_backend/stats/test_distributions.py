@@ -413,6 +413,13 @@ def test_many_trials_and_a_small_dispersion_are_nearly_poissons(k, form):
         np.testing.assert_allclose(got, want, rtol=1e-5)
 
 
+def test_tails_of_failures_before_the_first_success_are_powers():
+    """ln(1 - F(k)) = (k + 1) ln(1 - p) for n = 1, also where k² is above every float"""
+    k = np.array([50.0, 1e9, 1e100, 1e200, 1e300, 1e308])
+    expected = (k + 1) * np.log1p(-0.3)
+    np.testing.assert_allclose(tn.stats.nbinom.logsf(k, 1.0, 0.3), expected, rtol=1e-14)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_complex_operands_and_shapes_that_do_not_fit_are_refused(name):
     f, shapes = ours(name, "cdf"), LEGAL[name]
