@@ -5,7 +5,7 @@ from graphs import apply, graph_of, short, value
 
 import tenferro as tn
 from tenferro.passes import optimized
-from tenferro.primitives.arithmetic import Add, Mul
+from tenferro.primitives.arithmetic import Add, Mul, Sub
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.elementwise import Exp
@@ -16,7 +16,7 @@ x, y = value("x", shape=(4, 5)), value("y", shape=(5, 6))
 stack, other = value("a", shape=(2, 4, 5)), value("b", shape=(2, 5, 6))
 s, row = value("s", shape=()), value("r", shape=(5,))
 s_row, long, single = value("q", shape=(6,)), value("l", shape=(3, 17)), value("t", "f32", (4,))
-more = value("o", shape=(5, 6))
+v, more = value("v", shape=(5, 4)), value("o", shape=(5, 6))
 half = value("h", "f16", (4, 5))
 
 
@@ -34,6 +34,11 @@ def repeat(key, shape, *dimensions):
 
 def reshape(key, *shape):
     return apply(Reshape(shape), key)
+
+
+def outer(left, right):
+    """The products of a stack of columns of a matrix and a stack of rows of another one."""
+    return apply(Mul(), repeat(left, (4, 5, 6), 0, 1), repeat(right, (4, 5, 6), 1, 2))
 
 
 def total(key, *axes):
@@ -106,6 +111,10 @@ REWRITTEN = {
     "a sum over a product in another order": (
         total(apply(Mul(), repeat(y, (5, 4, 6), 0, 2), repeat(turn(x, 1, 0), (5, 4, 6), 0, 1)), 0),
         "%2 = dot[(1,)=(0,)] %0 %1; return %2",
+    ),
+    "a sum over a difference of products": (
+        total(apply(Sub(), outer(x, y), outer(turn(v, 1, 0), more)), 1),
+        "%4 = dot[(1,)=(0,)] %0 %1; %5 = dot[(0,)=(0,)] %2 %3; %6 = sub %4 %5; return %6",
     ),
     "nothing contracted": (
         dot(row, s_row, ((), ())),
@@ -208,6 +217,13 @@ KEPT = {
     "a sum over more than the vector has": total(apply(Mul(), x, repeat(row, (4, 5), 1)), 0, 1),
     "a product that is no larger": total(
         apply(Mul(), repeat(x, (1, 4, 5), 1, 2), repeat(row, (1, 4, 5), 2)), 2
+    ),
+    "a sum over a product and an array": total(
+        apply(Add(), outer(x, y), value("w", shape=(4, 5, 6))), 1
+    ),
+    "a sum over a product and a product of arrays": total(
+        apply(Add(), outer(x, y), apply(Mul(), outer(x, more), value("w", shape=(4, 5, 6)))),
+        1,
     ),
     "small matrices in a stack": total(
         apply(Mul(), repeat(stack, (2, 4, 5, 6), 0, 1, 2), repeat(other, (2, 4, 5, 6), 0, 2, 3)), 2

@@ -4,7 +4,8 @@ A transposition is read by ``dot_general`` itself, of an operand and of the resu
 result over an axis that one operand alone has is done on that operand first, and over a batch axis
 is one more contraction; an operand that is repeated is contracted once; a sum over the product of
 two repeated arrays, each smaller than the product, is a contraction, and so is one of an input or
-a contraction times a repeated array. Contracted axes are sorted.
+a contraction times a repeated array. A sum over two products of repeated arrays, added or
+subtracted, is two contractions. Contracted axes are sorted.
 A stack of products by one matrix is one product, and what is written as matrices is contracted as
 tensors if a reshape makes tensors of the result; see ``../_merged_axes.py``.
 Where nothing is contracted, a contraction is a product, and where only few elements of batches are,
@@ -29,7 +30,7 @@ from tenferro.passes._repeats import REPEATED, along, may_repeat, remaining, rep
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import PassRules
 from tenferro.passes.rewrites.diagonal_products import diagonal_of_product, times_diagonal
-from tenferro.primitives.arithmetic import Add, Mul, Neg
+from tenferro.primitives.arithmetic import Add, Mul, Neg, Sub
 from tenferro.primitives.comparison import Select
 from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.reduction import ReduceSum
@@ -302,6 +303,32 @@ def _sum_of_product(rw: Rewriter, op: ReduceSum, operands: _Operands) -> int | N
     if axes[0] and axes[1] and axes[1][0] < axes[0][0]:
         x, y, axes = y, x, axes[::-1]
     return _contracted(rw, (x, y), axes, op.axes, aval.shape)
+
+
+@CONTRACT.of(ReduceSum, reads=[Add, Sub])
+def _sum_of_products(rw: Rewriter, op: ReduceSum, operands: _Operands) -> int | None:
+    """Σ (u·v ± w·x) = Σ u·v ± Σ w·x where both are contractions of repeated arrays."""
+    (z,) = operands
+    inner: Any = rw.operations[z]
+    if type(inner) not in (Add, Sub) or not rw.is_read_once(z) or not rw.can(DotGeneral):
+        return None
+    aval = rw.avals[z]
+    if aval.dtype.bits < 32 or not aval.dtype.is_inexact or not aval.size:
+        return None
+    terms = rw.operands[z]
+    if not all([_is_stack_of_outer(rw, term, op.axes) for term in terms]):
+        return None
+    return rw.emit(inner, *[rw.emit(op, term) for term in terms])
+
+
+def _is_stack_of_outer(rw: Rewriter, p: int, summed: Sequence[int]) -> bool:
+    """Return True for a product of repeated arrays that is worth a contraction."""
+    if type(rw.operations[p]) is not Mul or not rw.is_read_once(p):
+        return False
+    if not all([may_repeat(rw, i) for i in rw.operands[p]]):
+        return False
+    left, right = (sorted(varying(rw, i)) for i in rw.operands[p])
+    return is_worth_a_stack(rw.avals[p].shape, left, right, summed)
 
 
 def _are_matrix_and_vector(
