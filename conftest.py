@@ -53,8 +53,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not import a file of which the tier has no test."""
-    if collection_path.suffix != ".py":
+    """Do not import a file of which the tier has no test.
+
+    The packaged suite of the kit may run from the root of another project: tiers do not name it.
+    """
+    if collection_path.suffix != ".py" or not collection_path.is_relative_to(config.rootpath):
         return None
     name = collection_path.relative_to(config.rootpath).as_posix()
     is_in = tiers["file_in_tier"](name, config.getoption("--tier"), config.getoption("--over"))
