@@ -275,12 +275,13 @@ class TestAtPlacesOfTheProgram:
     [
         np.array([5, 0, 3, 5, 2, 5]),
         np.array([5, 0, 3, 5, 6, 5]),
+        np.array([5, -1, 3, 5, 2, -(1 << 62)]),
         np.array([5, -1, 6, 5, 1 << 62, -(1 << 62)]),
         np.array([5, -1, 6, 5, 2, 99], "int32"),
         np.array([5, 0, 6, 5, 2, 255], "uint8"),
         np.array([5, 0, 6, 5, 2, (1 << 64) - 1], "uint64"),
     ],
-    ids=["inside", "next", "int64", "int32", "uint8", "uint64"],
+    ids=["inside", "next", "negative", "int64", "int32", "uint8", "uint64"],
 )
 @pytest.mark.parametrize("shape", [(6,), (2, 3)])
 def test_sums_at_given_places_of_zeros(check, shape, places, mode):

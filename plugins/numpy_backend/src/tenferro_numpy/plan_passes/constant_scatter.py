@@ -20,7 +20,6 @@ from tenferro.primitives.constants import Table
 from tenferro.primitives.indexing import ScatterAdd
 from tenferro_numpy.ir.expression import Expression
 from tenferro_numpy.ir.literals import is_zero
-from tenferro_numpy.lowerings.indexing import are_inside
 
 __all__ = ["placed"]
 
@@ -66,11 +65,15 @@ def _is_count(op: ScatterAdd, avals: Sequence[Aval]) -> bool:
 
 
 def _counted(shape: tuple[int, ...], indices: Any, updates: Any) -> Any:
-    """Add numbers to zeros. Indices are tested first: a large one would make a long array."""
-    places = indices.reshape(-1)
-    if not are_inside(places, (0,), shape):
-        places = np.clip(places.astype(np.int64, copy=False), 0, shape[0] - 1)
-    return np.bincount(places, updates.reshape(-1), shape[0])
+    """Add numbers to zeros. The largest index is tested first: it might make a long array."""
+    places, values = indices.reshape(-1), updates.reshape(-1)
+    if places.item(places.argmax()) < shape[0]:
+        try:
+            return np.bincount(places, values, shape[0])
+        except ValueError:  # an index is negative
+            pass
+    places = np.clip(places.astype(np.int64, copy=False), 0, shape[0] - 1)
+    return np.bincount(places, values, shape[0])
 
 
 def _positions(op: ScatterAdd, indices: Table, avals: Sequence[Aval]) -> Any:
