@@ -4,17 +4,19 @@ unguarded.
 
 import re
 from collections import Counter
+from functools import partial
 
 import pytest
 
 from tenferro.primitives import STANDARD
 from tenferro_conformance.cases.case import draw
 from tenferro_conformance.errors import ProfileError
+from tenferro_conformance.running import selection
 from tenferro_conformance.running.operations import check_case, operation_of
 from tenferro_conformance.running.selection import cases_in
 from tenferro_conformance.samples import FAMILIES, load_cases, load_error_cases, tables
 from tenferro_conformance.samples.stored_inputs import stale_inputs
-from tenferro_conformance.samples.table import COMPLEX, Row, table
+from tenferro_conformance.samples.table import COMPLEX, Row, elementwise_rows, grid, table
 
 CASES = load_cases()
 #: linear algebra (8) is not in the first set
@@ -164,3 +166,25 @@ def test_complex_numbers_of_an_operand_that_is_real_are_refused(kinds):
         table("acme::two", row, level=1)
     good = Row(edge="both", inputs=([1 + 2j], [2]), dtypes=COMPLEX, kinds=(None, "int32"))
     assert table("acme::two", good, level=1).rows == (good,)
+
+
+def registered(monkeypatch, table):
+    late = []
+    monkeypatch.setattr(selection, "_late_cases", late)
+    selection.register_cases(table)
+    return late
+
+
+def published(monkeypatch, table):
+    monkeypatch.setattr(selection, "_loaded", lambda name: table)
+    return selection._published_cases.__wrapped__("mine")
+
+
+@pytest.mark.parametrize("door", [registered, published])
+@pytest.mark.parametrize("closed", [frozenset(), frozenset({"bf16"})], ids=["with", "without"])
+def test_bfloat16_cases_need_its_library_by_each_door(door, closed, monkeypatch):
+    monkeypatch.setattr(selection, "closed_features", lambda: closed)
+    mine = table("mine::double", *elementwise_rows(partial(grid, -2, 2)), level=1)
+    dtypes = {x.dtype for case in door(monkeypatch, mine) for x in case.inputs}
+    assert {"float32", "float64"} < dtypes
+    assert ("bfloat16" in dtypes) == (not closed)

@@ -42,7 +42,7 @@ _late_cases: list[Case] = []
 
 def register_cases(cases: object) -> None:
     """Add cases or tables, as an entry point of a third party does."""
-    _late_cases.extend(cases_in(cases, "register_cases"))
+    _late_cases.extend(_makeable_cases(cases, "register_cases"))
 
 
 def _all_cases(primitives: tuple[str, ...]) -> tuple[Case, ...]:
@@ -64,7 +64,13 @@ def _published_cases(name: str) -> tuple[Case, ...]:
     found = _loaded(name)
     if isinstance(found, Profile):  # of a backend that is not installed
         return ()
-    return tuple(case for case in cases_in(found, name) if not case.features & closed_features())
+    return tuple(_makeable_cases(found, name))
+
+
+def _makeable_cases(found: object, name: str) -> Iterator[Case]:
+    """Yield the cases whose operands this environment can make: bfloat16 needs ml_dtypes."""
+    closed = closed_features()
+    return (case for case in cases_in(found, name) if not case.features & closed)
 
 
 def _loaded(name: str) -> object:
