@@ -46,6 +46,7 @@ _BOOL = Aval((), DType.of("bool"))
 _EFFECT = "std::debug_callback"
 _UPDATES = frozenset(("std::dynamic_update_slice", "std::scatter", "std::scatter_add"))
 _ELEMENTS = frozenset(("std::reshape", "std::concatenate"))
+_ROWS = frozenset(("std::reshape", "std::slice"))
 _PASSES = "tenferro_numpy.plan_passes"
 #: by primitive, what writes expressions that do less work where operands are literals
 _BY_LITERALS = {
@@ -303,6 +304,13 @@ class Planner:
             by_numbers = import_module(f"{_PASSES}.short_arrays").by_numbers
             self.steps = by_numbers(self.steps, *given, together, self.expression_of)
 
+    def join_indices(self) -> None:
+        """Take a row of an array by one index."""
+        if _ROWS <= self.classes.keys():
+            operations = [row[0] for row in self.program.nodes]
+            join_indices = import_module(f"{_PASSES}.slice_indices").join_indices
+            self.steps = join_indices(self.steps, operations, self.outputs)
+
     def unbox(self) -> None:
         """Run lines of rank 0 on Python's own numbers."""
         self.steps, self.numbers = unbox(self.steps, self.avals, self.literals)
@@ -361,6 +369,7 @@ PLAN_PASSES = (
     PlanPass("row_major", methodcaller("copy_short_axes")),
     PlanPass("fusion", methodcaller("fuse")),
     PlanPass("elements", methodcaller("pick_elements")),
+    PlanPass("slice_indices", methodcaller("join_indices"), is_optional=False),
     PlanPass("unboxing", methodcaller("unbox")),
     PlanPass("scalar_arrays", methodcaller("convert_scalars")),
 )

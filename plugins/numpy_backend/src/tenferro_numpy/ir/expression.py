@@ -23,6 +23,7 @@ from tenferro_numpy.ir.templates import MAKERS
 __all__ = [
     "IDENTITY",
     "RAISED",
+    "VIEW_BY_UNIT_AXES",
     "Expression",
     "Function",
     "Scalar",
@@ -139,6 +140,9 @@ class Scalar(NamedTuple):
 #: vectorized otherwise: on numbers of any sign `np.sign` then takes 9 to 12 times as long.
 _SLOW_IN_PLACE = frozenset((np.sign,))
 IDENTITY = Expression("{0}", shares=True)
+#: The view that drops or adds axes of length 1, by an index (bound after the shape of the result).
+#: It takes half the time of `reshape`.
+VIEW_BY_UNIT_AXES = "{0}[{p1}]"
 
 _PLAIN_CALLS = frozenset(("{p0}({0})", "{p0}({0}, {1})", "{p0}({0}, {1}, {2})"))
 _OPERATORS: dict[str, Function] = {

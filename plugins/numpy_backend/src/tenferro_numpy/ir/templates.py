@@ -23,6 +23,7 @@ MAKERS: dict[tuple[str, int], Callable[..., Callable[..., Any]]] = {
     ),
     ("{0}.dot({1})", 0): lambda: lambda a0, a1: a0.dot(a1),
     ("{0}[{p0}]", 1): lambda p0: lambda a0: a0[p0],
+    ("{0}[{p1}]", 2): lambda p0, p1: lambda a0: a0[p1],
     ('{0}.ravel("K").dot({p0})', 1): lambda p0: lambda a0: a0.ravel("K").dot(p0),
     ("{p0}.dot({0})", 1): lambda p0: lambda a0: p0.dot(a0),
     ("{p0}({0}, {p1})", 2): lambda p0, p1: lambda a0: p0(a0, p1),

@@ -15,7 +15,7 @@ import numpy as np
 
 from tenferro.backend.extend import NamedTuple
 from tenferro.primitives import Aval
-from tenferro_numpy.ir.expression import Expression
+from tenferro_numpy.ir.expression import VIEW_BY_UNIT_AXES, Expression
 from tenferro_numpy.ir.peak import size_of
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.machine.allocator import PAGES
@@ -23,7 +23,8 @@ from tenferro_numpy.memory.reuse import writing_into
 
 __all__ = ["Assembled", "Before", "prepare"]
 
-_VIEWS = ("{0}[{p0}]", "{0}.T", "{0}.transpose({p0})")  # lines that never copy
+#: lines that never copy
+_VIEWS = ("{0}[{p0}]", VIEW_BY_UNIT_AXES, "{0}.T", "{0}.transpose({p0})")
 _Place = tuple[slice, ...]
 
 

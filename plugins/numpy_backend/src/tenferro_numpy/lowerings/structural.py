@@ -29,19 +29,65 @@ from tenferro.primitives.structural import (
     Transpose,
 )
 from tenferro_numpy.ir.assembly import Pieces
-from tenferro_numpy.ir.expression import IDENTITY, Expression, Function, Specialize, called
+from tenferro_numpy.ir.expression import (
+    IDENTITY,
+    VIEW_BY_UNIT_AXES,
+    Expression,
+    Function,
+    Specialize,
+    called,
+)
 from tenferro_numpy.ir.kept import number
 
 __all__ = ["EXPRESSIONS"]
 
 _WRITTEN_OUT = 4096  # elements up to which a broadcast is copied
+_ALL = slice(None)
 _MAX_ELEMENTS_TO_EXPAND = 8192  # elements up to which a copy is compared with what its readers pay
 
 
 def _reshape(op: Reshape, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
     if avals[0].shape == result.shape:
         return IDENTITY
-    return Expression("{0}.reshape({p0})", (result.shape,), shares=True)
+    return _viewed_as(avals[0].shape, result.shape)
+
+
+@lru_cache(maxsize=512)
+def _viewed_as(shape: tuple[int, ...], wanted: tuple[int, ...]) -> Expression:
+    """Write a view of another shape: by an index where only axes of length 1 come or go."""
+    index = _index_of_unit_axes(shape, wanted) if shape and wanted else None
+    if index is None:
+        return Expression("{0}.reshape({p0})", (wanted,), shares=True)
+    return Expression(VIEW_BY_UNIT_AXES, (wanted, index), shares=True)
+
+
+def _index_of_unit_axes(
+    shape: tuple[int, ...], wanted: tuple[int, ...]
+) -> tuple[int | slice | None, ...] | None:
+    """Return the index that drops and adds axes of length 1; None if others change, too."""
+    index: list[int | slice | None] = []
+    left, right = [*reversed(shape)], [*reversed(wanted)]
+    while left or right:
+        if left and right and left[-1] == right[-1]:
+            index.append(_ALL)
+            left.pop()
+            right.pop()
+        elif left and left[-1] == 1:
+            index.append(0)
+            left.pop()
+        elif right and right[-1] == 1:
+            index.append(None)
+            right.pop()
+        else:
+            return None
+    return _without_last(index)
+
+
+def _without_last(index: list[Any]) -> tuple[Any, ...]:
+    """Return an index without the last axes that it takes whole: NumPy reads it faster."""
+    while index and index[-1] == _ALL:
+        index.pop()
+    return tuple(index)
 
 
 def _transpose(
@@ -64,10 +110,9 @@ def _broadcast_in_dim(
     expanded = op.expanded(shape)
     skipped = next((d for d, n in enumerate(expanded) if n != 1), len(expanded))
     aligned = expanded[min(skipped, len(expanded) - len(shape)) :]
-    reshaped = Expression("{0}.reshape({p0})", (aligned,), shares=True)
-    unexpanded = IDENTITY if aligned == shape else reshaped
+    unexpanded = IDENTITY if aligned == shape else _viewed_as(shape, aligned)
     if result.size == avals[0].size:  # a view that may be given to the user, who may write to it
-        return Expression("{0}.reshape({p0})", (result.shape,), shares=True, unexpanded=unexpanded)
+        return _viewed_as(shape, result.shape)._replace(unexpanded=unexpanded)
     if shape and 0 < result.size <= _MAX_ELEMENTS_TO_EXPAND:
         return _expanded(expanded, result, unexpanded)
     bound: tuple[Any, ...] = (_written_out, expanded, result.shape)
@@ -139,8 +184,12 @@ def _written_out(x: Any, expanded: tuple[int, ...], shape: tuple[int, ...], out:
 def _slice(op: Slice, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
     if avals[0].shape == result.shape:
         return IDENTITY
-    where = tuple(map(slice, op.start, op.limit, op.strides))
-    return Expression("{0}[{p0}]", (where,), shares=True)
+    parts = [*map(slice, op.start, op.limit, op.strides)]
+    index = [
+        _ALL if part == slice(0, n, 1) else part
+        for part, n in zip(parts, avals[0].shape, strict=True)
+    ]
+    return Expression("{0}[{p0}]", (_without_last(index),), shares=True)
 
 
 def _reverse(op: Reverse, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tenferro.primitives import Aval
+from tenferro_numpy.ir.expression import VIEW_BY_UNIT_AXES
 from tenferro_numpy.ir.peak import size_of
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.kernels.region import Region
@@ -16,6 +17,7 @@ from tenferro_numpy.kernels.region import Region
 __all__ = ["Memory"]
 
 _NOBODY = -1  # the name of memory from outside
+_RESHAPES = ("{0}.reshape({p0})", VIEW_BY_UNIT_AXES)  # both bind the shape of the result first
 
 
 class Memory:
@@ -169,7 +171,7 @@ class Memory:
         name = self.name[target] = self.name[viewed]
         self.alive[name] += 1
         # of a broadcast that stays unexpanded, the aval is larger than the array
-        same = line == "{0}.reshape({p0})" and expression.bound[0] == self.avals[target].shape
+        same = line in _RESHAPES and expression.bound[0] == self.avals[target].shape
         if same and self.whole[name] == viewed:
             self.whole[name] = target
         self.writeable[target] = self.writeable[viewed] and line.startswith("{0}")
