@@ -11,8 +11,8 @@ Errors of tenferro quote the user's line. Here they quote no row of a table, lik
 fail. A row is a line with a lambda that begins with a bracket, a quotation mark or the lambda.
 
 There are tens of thousands of tests, most of which take a millisecond. What pytest does around each
-is therefore kept small: files of which a tier has no test are not imported, and processes of xdist
-send one report of a test that passes.
+is therefore kept small: a file is not imported if the chosen tier runs none of its tests, and a
+worker of xdist sends one report, instead of three, of a test that passes.
 """
 
 import importlib
@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Do not import a file of which the tier has no test.
+    """Do not import a file if the chosen tier runs none of its tests.
 
     The packaged suite of the kit may run from the root of another project: tiers do not name it.
     """

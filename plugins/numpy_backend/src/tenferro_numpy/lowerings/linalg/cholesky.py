@@ -8,6 +8,7 @@ Read next: `../special.py`.
 
 from __future__ import annotations
 
+from cmath import isnan
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,7 @@ def _derivative(adjoint: bool, factor: Any, x: Any) -> Any:
 def _small(op: Cholesky, a: Any) -> Any:
     if a.ndim == 2 and a.size and _UFUNC is not None:
         factor = _by_ufunc(a)
-        if factor.item(-1) == factor.item(-1):  # it is NaN where there is no factor
+        if not isnan(factor.item(-1)):  # NumPy fills the result with NaN where LAPACK fails
             return factor
     try:
         return np.linalg.cholesky(a)
