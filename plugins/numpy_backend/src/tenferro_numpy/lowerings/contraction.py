@@ -45,6 +45,20 @@ class _Writer:
             text += f".reshape({self.bind(shape)})"
         return text
 
+    def matrix(
+        self, operand: str, aval: Aval, rows: tuple[int, ...], columns: tuple[int, ...]
+    ) -> str:
+        """Write the operand as a matrix; an empty group of axes leaves it a vector.
+
+        Axes that do not lie side by side are copied. The copy is made by columns, and read as its
+        transpose, if it then consists of fewer runs of memory.
+        """
+        shape = tuple([prod(_sizes(aval, axes)) for axes in (rows, columns) if axes])
+        axes, by_columns = rows + columns, columns + rows
+        if rows and columns and _is_better(aval, by_columns, axes, len(columns)):
+            return f"{self.view(operand, aval, by_columns, shape[::-1])}.T"
+        return self.view(operand, aval, axes, shape)
+
     def ready(self, operand: str, view: str, shape: tuple[int, ...]) -> str:
         """Write a matrix in a layout that BLAS reads; mostly it has one.
 
@@ -86,6 +100,28 @@ def _sizes(aval: Aval, axes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(aval.shape[axis] for axis in axes)
 
 
+def _is_better(aval: Aval, by_columns: tuple[int, ...], axes: tuple[int, ...], split: int) -> bool:
+    """Return True if a matrix is made faster as the transpose of one that lists its columns."""
+    if by_columns == tuple(range(aval.ndim)):
+        return True
+    is_view = all([_runs(aval, group) == 1 for group in (by_columns[:split], by_columns[split:])])
+    return not is_view and aval.dtype.name in _BLAS and _runs(aval, by_columns) < _runs(aval, axes)
+
+
+def _runs(aval: Aval, axes: tuple[int, ...]) -> int:
+    """Count the pieces of a row-major array that are evenly spaced in this order of its axes.
+
+    NumPy copies each in one loop, and a short one costs more than its elements do.
+    """
+    long = [axis for axis in axes if aval.shape[axis] != 1]
+    between = [axis for axis in range(aval.ndim) if aval.shape[axis] != 1]
+    place = {axis: k for k, axis in enumerate(between)}
+    last = len(long) - 1
+    while last > 0 and place[long[last]] == place[long[last - 1]] + 1:
+        last -= 1
+    return prod(_sizes(aval, tuple(long[:last]))) if last > 0 else 1
+
+
 def _outer(write: _Writer, lhs: Aval, rhs: Aval, left: Axes, right: Axes) -> str:
     batch, rows, columns = _sizes(lhs, left.batch), _sizes(lhs, left.free), _sizes(rhs, right.free)
     a_shape, b_shape = batch + rows + (1,) * len(columns), batch + (1,) * len(rows) + columns
@@ -101,8 +137,8 @@ def _flat(
     depth = (prod(_sizes(lhs, left.contracted)),)
     rows = (prod(_sizes(lhs, left.free)),) if left.free else ()
     columns = (prod(_sizes(rhs, right.free)),) if right.free else ()
-    a = write.view("{0}", lhs, left.free + left.contracted, rows + depth)
-    b = write.view("{1}", rhs, right.contracted + right.free, depth + columns)
+    a = write.matrix("{0}", lhs, left.free, left.contracted)
+    b = write.matrix("{1}", rhs, right.contracted, right.free)
     large = bool(rows and columns) and prod(rows + columns) > _MAX_PRODUCTS_FOR_PLAIN_CALL
     if large and depth == (1,):
         return f"{write.bind(np.multiply)}({a}, {b})", rows + columns  # BLAS is slow at one term
