@@ -20,6 +20,7 @@ from tenferro.primitives.structural import (
 
 x = value("x", shape=(2, 3))
 column, row, cube = value("c", shape=(2, 1)), value("r", shape=(3,)), value("q", shape=(2, 3, 4))
+number, other = value("m", shape=()), value("n", shape=())
 zero, one = (apply(Constant(float(k), "f64")) for k in (0, 1))
 
 
@@ -102,6 +103,18 @@ REWRITTEN = {
     "broadcasts side by side": (
         joined(0, *[repeat(cut(row, (i,), (i + 1,)), (1, 4), (0,)) for i in range(3)]),
         "%1 = broadcast_in_dim[shape=(3, 4), dimensions=(0,)] %0; return %1",
+    ),
+    "numbers repeated in rows": (
+        joined(0, repeat(number, (1, 4), ()), repeat(other, (1, 4), ())),
+        "%2 = reshape[shape=(1,)] %0; %3 = reshape[shape=(1,)] %1; "
+        "%4 = concatenate[dimension=0] %2 %3; "
+        "%5 = broadcast_in_dim[shape=(2, 4), dimensions=(0,)] %4; return %5",
+    ),
+    "vectors repeated side by side": (
+        joined(1, *[repeat(y, (3, 1, 5), (0,)) for y in (row, value("s", shape=(3,)))]),
+        "%2 = reshape[shape=(3, 1)] %0; %3 = reshape[shape=(3, 1)] %1; "
+        "%4 = concatenate[dimension=1] %2 %3; "
+        "%5 = broadcast_in_dim[shape=(3, 2, 5), dimensions=(0, 1)] %4; return %5",
     ),
     "only an axis of size 1 moves": (
         apply(Transpose((1, 0)), column),
@@ -192,6 +205,11 @@ REWRITTEN = {
 }
 
 KEPT = {
+    "rows that nothing repeats": joined(0, repeat(row, (1, 3), (1,)), repeat(row, (1, 3), (1,))),
+    "rows of two elements": joined(0, repeat(number, (2, 4), ()), repeat(other, (2, 4), ())),
+    "repeated along other axes": joined(
+        1, repeat(row, (3, 1, 3), (0,)), repeat(value("s", shape=(3,)), (3, 1, 3), (2,))
+    ),
     "narrower and back": chain(row, "f32", "f64"),
     "bfloat16 has the larger range": chain(value("b", "bfloat16"), "float16", "f64"),
     "more bits than the float has": chain(value("i", "i64"), "f64", "i64"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
+from math import prod
 from typing import Any
 
 from tenferro.computegraph import Operation
@@ -240,8 +241,10 @@ def _of_broadcasts(rw: Rewriter, op: Concatenate, operands: _Operands) -> int | 
     """Concatenate what is repeated in the same way, and repeat the result."""
     first: Any = rw.operations[operands[0]]
     axis = op.dimension
-    if len(operands) < 2 or axis not in first.dimensions:
+    if len(operands) < 2:
         return None
+    if axis not in first.dimensions:
+        return _of_repeated_rows(rw, op, operands)
     own = first.dimensions.index(axis)
     for x in operands:
         inner: Any = rw.operations[x]
@@ -254,6 +257,25 @@ def _of_broadcasts(rw: Rewriter, op: Concatenate, operands: _Operands) -> int | 
         return None
     wide = op.abstract_eval(*[rw.avals[x] for x in operands]).shape
     return rw.emit(BroadcastInDim(wide, first.dimensions), rw.emit(Concatenate(own), *sources))
+
+
+def _of_repeated_rows(rw: Rewriter, op: Concatenate, operands: _Operands) -> int | None:
+    """Concatenate what rows of one element repeat along other axes, and repeat the result."""
+    first: Any = rw.operations[operands[0]]
+    axis, dimensions = op.dimension, first.dimensions
+    sources = [rw.operands[x][0] for x in operands]
+    shape = rw.avals[sources[0]].shape
+    if prod(shape) == prod(first.shape):
+        return None
+    for x, source in zip(operands, sources, strict=True):
+        inner: Any = rw.operations[x]
+        if inner != first or inner.shape[axis] != 1 or rw.avals[source].shape != shape:
+            return None
+    own = len([k for k in dimensions if k < axis])
+    row = Reshape((*shape[:own], 1, *shape[own:]))
+    joined = rw.emit(Concatenate(own), *[rw.emit(row, source) for source in sources])
+    wide = (*first.shape[:axis], len(operands), *first.shape[axis + 1 :])
+    return rw.emit(BroadcastInDim(wide, (*dimensions[:own], axis, *dimensions[own:])), joined)
 
 
 @MOVES.of(Concatenate)
