@@ -85,6 +85,8 @@ def test_dtypes_are_those_of_numpy():
         case(np.polyval, np.zeros(0), truth),
         case(np.clip, 3, None, SMALL),
         case(np.clip, 3, None, single),
+        *[case(np.clip, x, *bounds) for bounds in ((-999, 2), (101, 999), (-999, 999), (2, None))
+          for x in (SMALL, BYTES.astype(np.uint64), REAL)],
         case(np.union1d, SMALL, 2),
         case(lambda x: np.concatenate([x, 2, 2.5], axis=None), single),
         *[case(np.cov, x, dtype=np.float32, **w) for w in WEIGHTS for x in (PAIRS, BYTES)],

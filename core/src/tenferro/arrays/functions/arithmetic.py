@@ -10,7 +10,7 @@ from typing import Any
 
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import Array, another_handle, strong
-from tenferro.arrays.handle.convert import as_array, check_range
+from tenferro.arrays.handle.convert import as_array, check_range, fits
 from tenferro.arrays.handle.weak import is_weak
 from tenferro.arrays.promotion.broadcast import cast, float_for, floating, pair, together
 from tenferro.arrays.registry import FUNCTIONS, covers
@@ -146,11 +146,15 @@ def clip(
 ) -> Array:
     """Limit values to [a_min, a_max]. The derivative is 1 strictly inside, 0 at the bounds.
 
-    ``min`` and ``max`` are NumPy's other names for the bounds; ``None`` leaves a side open.
+    ``min`` and ``max`` are NumPy's other names for the bounds; ``None`` leaves a side open, and so
+    does a Python integer beyond that end of an integer dtype, as in NumPy.
     """
     low = a_min if min is None else min
     high = a_max if max is None else max
     x = strong(as_array(x))  # as in NumPy: a number that is limited is an array, bounds are numbers
+    if x.dtype.is_integer:
+        low = None if type(low) is int and low < 0 and not fits(low, x.dtype) else low
+        high = None if type(high) is int and high > 0 and not fits(high, x.dtype) else high
     if low is None and high is None:
         return another_handle(x)
     if low is None:
