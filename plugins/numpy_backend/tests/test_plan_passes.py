@@ -114,7 +114,14 @@ def test_explain_names_the_passes_that_ran():
     every = [plan_pass.name for plan_pass in PLAN_PASSES]
     assert passes(()) == [*every, "memory_reuse"]
     assert passes("fusion") == [name for name in (*every, "memory_reuse") if name != "fusion"]
-    always = ["lowering", "constant_gathers", "index_columns", "early_reads", "slice_indices"]
+    always = [
+        "lowering",
+        "constant_gathers",
+        "index_columns",
+        "index_arrays",
+        "early_reads",
+        "slice_indices",
+    ]
     assert passes(SWITCHES) == always
 
 

@@ -45,6 +45,7 @@ _MAX_LINES_PER_NUMBER_LINE = 1.25
 _BOOL = Aval((), DType.of("bool"))
 _EFFECT = "std::debug_callback"
 _UPDATES = frozenset(("std::dynamic_update_slice", "std::scatter", "std::scatter_add"))
+_INDEXED = frozenset(("std::gather", "std::scatter", "std::scatter_add"))
 _ELEMENTS = frozenset(("std::reshape", "std::concatenate"))
 _ROWS = frozenset(("std::reshape", "std::slice"))
 _PASSES = "tenferro_numpy.plan_passes"
@@ -260,6 +261,14 @@ class Planner:
             keep_separate = import_module(f"{_PASSES}.index_columns").keep_columns_separate
             self.steps = keep_separate(self.steps, self.avals, operations, self.outputs)
 
+    def read_index_arrays(self) -> None:
+        """Look at each index array once instead of computing and checking its places."""
+        if not _INDEXED.isdisjoint(self.classes):
+            operations = [row[0] for row in self.program.nodes]
+            given = self.avals, operations, self.literals, self.outputs
+            read = import_module(f"{_PASSES}.index_arrays").read_index_arrays
+            self.steps = read(self.steps, *given)
+
     def read_parts_early(self) -> None:
         """Read parts of arrays before steps that may then update these arrays in place."""
         if MEMORY_REUSE in self.how.without or _UPDATES.isdisjoint(self.classes):
@@ -364,6 +373,7 @@ PLAN_PASSES = (
     PlanPass("padded_sums", methodcaller("add_padded_sums")),
     PlanPass("constant_gathers", methodcaller("assemble_gathers"), is_optional=False),
     PlanPass("index_columns", methodcaller("keep_columns_separate"), is_optional=False),
+    PlanPass("index_arrays", methodcaller("read_index_arrays"), is_optional=False),
     PlanPass("early_reads", methodcaller("read_parts_early"), is_optional=False),
     PlanPass("lazy_broadcasts", methodcaller("leave_broadcasts_to_readers")),
     PlanPass("row_major", methodcaller("copy_short_axes")),

@@ -26,7 +26,10 @@ from tenferro.primitives.indexing import (
 )
 from tenferro_numpy.ir.expression import Expression, Function, Specialize, called
 
-__all__ = ["EXPRESSIONS", "are_inside", "combined_at", "on_copy", "points", "register", "updating"]
+__all__ = [
+    "EXPRESSIONS", "are_inside", "combined_at", "on_copy", "points", "register", "taken",
+    "updating",
+]  # fmt: skip
 
 
 def register(lowerings: Lowerings) -> None:
@@ -219,7 +222,7 @@ def _gather(op: Gather, avals: tuple[Aval, ...], result: Aval, lowering: Functio
     if _takes_points(op, x):
         quick = Expression("{p0}({0}, {1}, {p1})", (points, tuple(op.start_index_map)))
     elif _takes_along_one_axis(op, x) and indices.dtype.name != "uint64":
-        quick = _taken(op, indices)
+        quick = taken(op, indices.shape[:-1])
     else:
         return called(op, 2, lowering, shares=not op.start_index_map)
     if op.mode != "fill":
@@ -237,13 +240,14 @@ def _where_inside(quick: Expression, general: Expression, op: Gather, x: Aval) -
     return Expression(line, bound)
 
 
-def _taken(op: Gather, indices: Aval) -> Expression:
-    """Return the line that takes slices along one axis."""
-    axis, batch = op.start_index_map[0], indices.shape[:-1]
-    bound: list[Any] = [batch, axis]
-    text = "{0}.take({1}.reshape({p0}), {p1})"
+def taken(op: Gather, batch: tuple[int, ...], *, is_reshaped: bool = False) -> Expression:
+    """Return the line that takes slices along one axis at indices that have, or get, a shape."""
+    axis = op.start_index_map[0]
+    bound: list[Any] = [axis] if is_reshaped else [axis, batch]
+    indices = "{1}" if is_reshaped else "{1}.reshape({p1})"
+    text = f"{{0}}.take({indices}, {{p0}})"
     if op.mode == "clip":
-        text = "{0}.take({1}.reshape({p0}), {p1}, None, {p2})"
+        text = f"{{0}}.take({indices}, {{p0}}, None, {{p{len(bound)}}})"
         bound.append("clip")
     order = _order_after_take(op, axis, len(batch))
     if order != tuple(range(len(order))):

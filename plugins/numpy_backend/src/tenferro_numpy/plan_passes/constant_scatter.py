@@ -20,8 +20,9 @@ from tenferro.primitives.constants import Table
 from tenferro.primitives.indexing import ScatterAdd
 from tenferro_numpy.ir.expression import Expression
 from tenferro_numpy.ir.literals import is_zero
+from tenferro_numpy.lowerings.indexing import are_inside
 
-__all__ = ["placed"]
+__all__ = ["count_from", "placed", "places_below"]
 
 
 def placed(
@@ -35,14 +36,14 @@ def placed(
 
     `literals` are the operations of slots that are literals.
     """
-    if chosen.foreign or op.update_window_dims or op.mode == "drop":
+    if chosen.foreign or op.update_window_dims:
         return chosen, operands
     x, indices = (literals.get(slot) for slot in operands[:2])
     given = [avals[slot] for slot in operands]
     if is_zero(x) and type(indices) is not Table and _is_count(op, given):
-        count = partial(_counted, given[0].shape)
+        count = partial(_counted_inside if op.mode == "drop" else _counted, given[0].shape)
         return Expression("{p0}({0}, {1})", (count,)), operands[1:]
-    if type(indices) is not Table or not given[2].size:
+    if type(indices) is not Table or not given[2].size or op.mode == "drop":
         return chosen, operands
     positions = _positions(op, indices, given)
     is_unique = np.unique(positions).size == positions.size
@@ -64,16 +65,53 @@ def _is_count(op: ScatterAdd, avals: Sequence[Aval]) -> bool:
     return is_vector and are_numbers and updates.ndim > 0 and bool(x.size and updates.size)
 
 
+def count_from(line: Expression) -> int | None:
+    """Return the size of the vector of zeros to which a line adds numbers by `_counted`."""
+    function = line.bound[0] if line.bound else None
+    if not isinstance(function, partial) or function.func is not _counted:
+        return None
+    size: int = function.args[0][0]
+    return size
+
+
 def _counted(shape: tuple[int, ...], indices: Any, updates: Any) -> Any:
-    """Add numbers to zeros. The largest index is tested first: it might make a long array."""
+    """Add numbers to zeros at the nearest places."""
     places, values = indices.reshape(-1), updates.reshape(-1)
-    if places.item(places.argmax()) < shape[0]:
+    found = _count(places, values, shape[0])
+    return np.bincount(_clipped(places, shape[0]), values, shape[0]) if found is None else found
+
+
+def _counted_inside(shape: tuple[int, ...], indices: Any, updates: Any) -> Any:
+    """Add numbers to zeros at the places that exist."""
+    places, values = indices.reshape(-1), updates.reshape(-1)
+    found = _count(places, values, shape[0])
+    if found is None:
+        places = places.astype(np.int64, copy=False)
+        inside = (places >= 0) & (places < shape[0])
+        found = np.bincount(places[inside], values[inside], shape[0])
+    return found
+
+
+def _count(places: Any, values: Any, size: int) -> Any:
+    """Add numbers to zeros; None if a place is missing. The largest might make a long array."""
+    if places.item(places.argmax()) < size:
         try:
-            return np.bincount(places, values, shape[0])
+            return np.bincount(places, values, size)
         except ValueError:  # an index is negative
             pass
-    places = np.clip(places.astype(np.int64, copy=False), 0, shape[0] - 1)
-    return np.bincount(places, values, shape[0])
+    return None
+
+
+def places_below(size: int, indices: Any) -> Any:
+    """Return indices as a vector of places in a vector of this size, the nearest to each."""
+    places = indices.reshape(-1)
+    if places.dtype != np.int64:
+        places = places.astype(np.int64)
+    return places if are_inside(places, (0,), (size,)) else _clipped(places, size)
+
+
+def _clipped(places: Any, size: int) -> Any:
+    return np.clip(places.astype(np.int64, copy=False), 0, size - 1)
 
 
 def _positions(op: ScatterAdd, indices: Table, avals: Sequence[Aval]) -> Any:
