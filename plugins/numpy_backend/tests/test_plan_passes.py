@@ -120,6 +120,7 @@ def test_explain_names_the_passes_that_ran():
         "index_columns",
         "index_arrays",
         "early_reads",
+        "finite_maxima",
         "slice_indices",
     ]
     assert passes(SWITCHES) == always

@@ -46,6 +46,7 @@ _BOOL = Aval((), DType.of("bool"))
 _EFFECT = "std::debug_callback"
 _UPDATES = frozenset(("std::dynamic_update_slice", "std::scatter", "std::scatter_add"))
 _INDEXED = frozenset(("std::gather", "std::scatter", "std::scatter_add"))
+_SHARES = frozenset(("std::clamp", "std::exp", "std::lt", "std::reduce_max"))
 _ELEMENTS = frozenset(("std::reshape", "std::concatenate"))
 _ROWS = frozenset(("std::reshape", "std::slice"))
 _PASSES = "tenferro_numpy.plan_passes"
@@ -278,11 +279,24 @@ class Planner:
         read_early = import_module(f"{_PASSES}.early_reads").read_parts_early
         self.steps = read_early(self.steps, self.avals, operations, kept)
 
+    def keep_terms(self) -> None:
+        """Clamp terms of sums of exponentials only where a maximum is infinite."""
+        if self.classes.keys() >= _SHARES:
+            operations = [row[0] for row in self.program.nodes]
+            given = self.avals, operations, self.literals, self.outputs, self.region
+            keep_terms = import_module(f"{_PASSES}.finite_maxima").keep_terms
+            self.steps = keep_terms(self.steps, *given)
+
     def leave_broadcasts_to_readers(self) -> None:
         """Do not expand what is only read by elementwise lines that have a full operand anyway."""
+        given = self.avals, self.literals, self.outputs, self.region
+        self.steps = leave_to_readers(self.steps, *given)
+
+    @property
+    def region(self) -> float:
+        """The number of elements from which arrays may be computed tile by tile."""
         tiling = self.how.tiling
-        region = float("inf") if tiling is None else smallest_region(tiling)
-        self.steps = leave_to_readers(self.steps, self.avals, self.literals, self.outputs, region)
+        return float("inf") if tiling is None else smallest_region(tiling)
 
     def copy_short_axes(self) -> None:
         """Copy transposed arrays with a short axis where elementwise lines read them."""
@@ -375,6 +389,7 @@ PLAN_PASSES = (
     PlanPass("index_columns", methodcaller("keep_columns_separate"), is_optional=False),
     PlanPass("index_arrays", methodcaller("read_index_arrays"), is_optional=False),
     PlanPass("early_reads", methodcaller("read_parts_early"), is_optional=False),
+    PlanPass("finite_maxima", methodcaller("keep_terms"), is_optional=False),
     PlanPass("lazy_broadcasts", methodcaller("leave_broadcasts_to_readers")),
     PlanPass("row_major", methodcaller("copy_short_axes")),
     PlanPass("fusion", methodcaller("fuse")),

@@ -1,0 +1,180 @@
+"""Shares of exponentials keep their terms where the maxima of all rows are finite.
+
+The derivative of `logsumexp` counts 1 for an entry equal to an infinite maximum: each of its terms
+exp(x - max x) is clamped between 1 and what the maximum of its row says. Where all maxima are
+finite, terms lie between 0 and 1 and stay as they are, so that their sum is the one that the value
+has taken. One look at the maxima, which are clamped as well, tells this for both.
+Read next: `planner.py`; the formulas are in `tenferro.primitives.exponential_sums`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tenferro.primitives import Aval
+from tenferro.primitives.arithmetic import Clamp, Sub
+from tenferro.primitives.comparison import Lt
+from tenferro.primitives.constants import Constant
+from tenferro.primitives.elementwise import Exp
+from tenferro.primitives.reduction import ReduceMax, ReduceSum
+from tenferro.primitives.structural import BroadcastInDim, Convert
+from tenferro_numpy.ir.expression import Expression
+from tenferro_numpy.ir.step import Step
+
+__all__ = ["keep_terms"]
+
+_FINITE = (
+    "({0} if {p1} <= {0}.item({0}.argmin()) and {0}.item({0}.argmax()) <= {p2}"
+    " else {p0}({0}, {p1}, {p2}))"
+)
+_KEPT = "({0} if {1} is {2} else {p0}({0}, {2}, {p1}, {p2}))"
+
+
+def keep_terms(
+    steps: Sequence[Step],
+    avals: Sequence[Aval],
+    operations: Sequence[Any],
+    literals: Mapping[int, Any],
+    outputs: Collection[int],
+    region: float,
+) -> list[Step]:
+    """Return the steps with terms that are clamped only where a maximum is infinite.
+
+    `operations` are those of the program by position. Arrays of `region` elements and more stay:
+    regions clamp them where they are in the cache.
+    """
+    program = _Program(steps, avals, operations, literals)
+    kept: dict[int, int] = {}  # slots of clamped terms → of the terms
+    for step in steps:
+        if avals[step.targets[0]].size < region and program.keep_terms(step):
+            kept[step.targets[0]] = step.operands[0]
+    if not kept:
+        return [*steps]
+    sums: dict[tuple[Any, int], int] = {}
+    for step in steps:
+        program.sum_once(step, kept, sums)
+    reads = Counter([*outputs, *[slot for step in steps for slot in step.operands]])
+    left: list[Step] = []
+    for step in reversed(steps):
+        if step in program.idle and not reads[step.targets[0]]:
+            reads.subtract(step.operands)
+        else:
+            left.append(step)
+    return left[::-1]
+
+
+class _Program:
+    """The steps of a program, and those whose results may have no reader any more."""
+
+    def __init__(
+        self,
+        steps: Sequence[Step],
+        avals: Sequence[Aval],
+        operations: Sequence[Any],
+        literals: Mapping[int, Any],
+    ) -> None:
+        self.avals, self.operations, self.literals = avals, operations, literals
+        self.makers = {step.targets[0]: step for step in steps if len(step.targets) == 1}
+        self.idle: set[Step] = set()
+        self.finite: dict[int, int] = {}  # slots of finite maxima → of the maxima
+
+    def operation(self, step: Step) -> Any:
+        """Return the operation of a step if it is ours to rewrite."""
+        if len(step.positions) != 1 or step.expression.foreign:
+            return None
+        return self.operations[step.positions[0]]
+
+    def operands(self, slot: int, kind: type) -> tuple[int, ...] | None:
+        """Return the operands of the step that makes a value by an operation of this kind."""
+        step = self.makers.get(slot)
+        if step is None or type(self.operation(step)) is not kind:
+            return None
+        return step.operands
+
+    def number(self, slot: int) -> Any:
+        """Return the number that a literal is full of; None for another slot."""
+        found = self.literals.get(slot)
+        return found.value if isinstance(found, Constant) else None
+
+    def keep_terms(self, step: Step) -> bool:
+        """Let a clamp of terms look at the maxima; tell whether it is one."""
+        if type(self.operation(step)) is not Clamp or self.number(step.operands[2]) != 1:
+            return False
+        least, terms, _ = step.operands
+        top = self._maxima_behind(least)
+        finite = None if top is None else self._finite_maxima(terms, top)
+        if top is None or finite is None:
+            return False
+        aval, spread = self.avals[top], self.operation(self.makers[least])
+        largest = aval.dtype.largest
+        lowest = -largest
+        maker, self.finite[finite] = self.makers[finite], top
+        maker.expression = Expression(_FINITE, (np.clip, lowest, largest), shares=True)
+        maker.operands = (top,)
+        bound = _clamped, lowest, spread.expanded(aval.shape)
+        step.expression = Expression(_KEPT, bound, shares=True)
+        step.operands = (terms, finite, top)
+        return True
+
+    def _maxima_behind(self, least: int) -> int | None:
+        """Return the maxima that a lower bound of terms is made of; None for another bound."""
+        wide = self.operands(least, BroadcastInDim)
+        number = None if wide is None else self.operands(wide[0], Convert)
+        compared = None if number is None else self.operands(number[0], Lt)
+        if wide is None or number is None or compared is None:
+            return None
+        top = compared[0]
+        aval = self.avals[top]
+        if not aval.shape or not aval.size or self.number(compared[1]) != -aval.dtype.largest:
+            return None
+        self.idle.update([self.makers[slot] for slot in (least, wide[0], number[0])])
+        return top
+
+    def _finite_maxima(self, terms: int, top: int) -> int | None:
+        """Return the finite maxima that exp(x - max x) subtracts; None for other terms."""
+        excess = self.operands(terms, Exp)
+        parts = None if excess is None else self.operands(excess[0], Sub)
+        wide = None if parts is None else self.operands(parts[1], BroadcastInDim)
+        of = self.operands(top, ReduceMax)
+        if parts is None or wide is None or of != parts[:1]:
+            return None
+        axes = self.operation(self.makers[top]).axes
+        rest = tuple([d for d in range(self.avals[terms].ndim) if d not in axes])
+        spread = self.operation(self.makers[parts[1]])
+        is_finite = self.finite.get(wide[0]) == top or self._is_clamped(wide[0], top)
+        return wide[0] if is_finite and tuple(spread.dimensions) == rest else None
+
+    def _is_clamped(self, finite: int, top: int) -> bool:
+        """Return True for maxima between the least and the largest number."""
+        bounds = self.operands(finite, Clamp)
+        if bounds is None or len(bounds) != 3 or bounds[1] != top:
+            return False
+        largest = self.avals[top].dtype.largest
+        return (self.number(bounds[0]), self.number(bounds[2])) == (-largest, largest)
+
+    def sum_once(
+        self, step: Step, kept: Mapping[int, int], sums: dict[tuple[Any, int], int]
+    ) -> None:
+        """Let a sum of terms that may have been kept take the sum that is there, if they were."""
+        op = self.operation(step)
+        if type(op) is not ReduceSum or not self.avals[step.targets[0]].shape:
+            return
+        (x,) = step.operands
+        known = sums.get((op, kept[x])) if x in kept else None
+        sums[op, x] = step.targets[0]
+        if known is not None:
+            line = step.expression
+            again = line.template.replace("{0}", "{2}")
+            text = f"({{1}} if {{2}} is {{0}} else {again})"
+            step.expression = Expression(text, line.bound, shares=True)
+            step.operands = (kept[x], known, x)
+
+
+def _clamped(terms: Any, top: Any, lowest: float, shape: tuple[int, ...]) -> Any:
+    """Clamp terms of rows whose maxima may be infinite."""
+    least = (top < lowest).astype(terms.dtype).reshape(shape)
+    return np.minimum(np.maximum(terms, least), terms.dtype.type(1))
