@@ -49,6 +49,7 @@ _INDEXED = frozenset(("std::gather", "std::scatter", "std::scatter_add"))
 _SHARES = frozenset(("std::clamp", "std::exp", "std::lt", "std::reduce_max"))
 _ELEMENTS = frozenset(("std::reshape", "std::concatenate"))
 _ROWS = frozenset(("std::reshape", "std::slice"))
+_COUNTS = frozenset(("std::convert", "std::reduce_sum"))
 _PASSES = "tenferro_numpy.plan_passes"
 #: by primitive, what writes expressions that do less work where operands are literals
 _BY_LITERALS = {
@@ -237,6 +238,19 @@ class Planner:
                 kept.append(step)
         self.steps = kept
 
+    def count_masks(self) -> None:
+        """Count the true elements of a mask instead of summing them as numbers."""
+        if not _COUNTS <= self.classes.keys():
+            return
+        operations = [row[0] for row in self.program.nodes]
+        masks = [
+            type(row[0]) is Convert and self.avals[row[1][0]].dtype.is_bool
+            for row in self.program.nodes
+        ]
+        if any(masks):
+            count = import_module(f"{_PASSES}.mask_counts").count_masks
+            self.steps = count(self.steps, self.avals, operations, self.outputs, self.region)
+
     # ---- windows and broadcasts ------------------------------------------------------------------
 
     def add_padded_sums(self) -> None:
@@ -384,6 +398,7 @@ PLAN_PASSES = (
     PlanPass("row_blocks", methodcaller("find_row_blocks")),
     PlanPass("lowering", methodcaller("choose_expressions"), is_optional=False),
     PlanPass("constant_masks", methodcaller("fold_constant_masks")),
+    PlanPass("mask_counts", methodcaller("count_masks"), is_optional=False),
     PlanPass("padded_sums", methodcaller("add_padded_sums")),
     PlanPass("constant_gathers", methodcaller("assemble_gathers"), is_optional=False),
     PlanPass("index_columns", methodcaller("keep_columns_separate"), is_optional=False),

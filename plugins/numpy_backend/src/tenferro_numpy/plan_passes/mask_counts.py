@@ -1,0 +1,102 @@
+"""Counts of a mask: a sum over all axes of bools that became numbers reads the bools themselves.
+
+``np.mean(x > 0)`` converts the mask to floating point and sums that; so does the derivative of a
+maximum, which is shared by all equal elements. `np.count_nonzero` takes a fifth of the time, makes
+no array, and is exact. Read next: `planner.py`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from tenferro.primitives import Aval
+from tenferro.primitives.comparison import LogicalNot
+from tenferro.primitives.reduction import ReduceSum
+from tenferro.primitives.structural import Convert
+from tenferro_numpy.ir.expression import Expression
+from tenferro_numpy.ir.step import Step
+
+__all__ = ["count_masks"]
+
+#: what `np.count_nonzero` calls without axes, in half the time
+_COUNT = getattr(import_module("numpy._core.multiarray"), "count_nonzero", np.count_nonzero)
+#: dtypes of counts, and the elements up to which all of them are such numbers
+_MOST_ELEMENTS = {"float32": 1 << 24, "float64": 1 << 53, "int32": (1 << 31) - 1, "int64": 1 << 62}
+
+
+def count_masks(
+    steps: Sequence[Step],
+    avals: Sequence[Aval],
+    operations: Sequence[Any],
+    outputs: Collection[int],
+    region: float,
+) -> Sequence[Step]:
+    """Return the steps with a count instead of such sums; expressions are replaced in place.
+
+    `operations` are those of the program by position. Masks of `region` elements or more may be
+    made, converted and summed tile by tile, without an array of them.
+    """
+    makers: dict[int, Step] = {}
+    passed: set[int] = set()  # slots that a count no longer reads
+    for step in steps:
+        op = _operation(step, operations)
+        if type(op) in (Convert, LogicalNot):
+            makers[step.targets[0]] = step
+        elif type(op) is ReduceSum and avals[step.operands[0]].size < region:
+            passed |= _counted(step, avals, operations, makers)
+    return _without(steps, passed, outputs) if passed else steps
+
+
+def _operation(step: Step, operations: Sequence[Any]) -> Any:
+    """Return the operation of a step of one instruction, whose line is from this package."""
+    if len(step.positions) != 1 or step.expression.foreign:
+        return None
+    return operations[step.positions[0]]
+
+
+def _counted(
+    step: Step, avals: Sequence[Aval], operations: Sequence[Any], makers: dict[int, Step]
+) -> set[int]:
+    """Let a sum count a mask; return the slots between that and the sum, none if it cannot."""
+    (slot,) = step.operands
+    aval, result = avals[slot], avals[step.targets[0]]
+    converted = makers.get(slot)
+    if (
+        converted is None
+        or result.shape
+        or not aval.shape
+        or type(_operation(converted, operations)) is not Convert
+    ):
+        return set()
+    mask = converted.operands[0]
+    if not avals[mask].dtype.is_bool or aval.size > _MOST_ELEMENTS.get(result.dtype.name, -1):
+        return set()
+    number, passed = np.dtype(result.dtype.name).type, {slot}
+    inverted = makers.get(mask)
+    if inverted is None or type(_operation(inverted, operations)) is not LogicalNot:
+        step.expression = Expression("{p0}({p1}({0}))", (number, _COUNT))
+    else:
+        passed.add(mask)
+        (mask,) = inverted.operands
+        step.expression = Expression("{p0}({p2} - {p1}({0}))", (number, _COUNT, aval.size))
+    step.operands = (mask,)
+    return passed
+
+
+def _without(
+    steps: Sequence[Step], passed: Collection[int], outputs: Collection[int]
+) -> Sequence[Step]:
+    """Drop the steps of these slots that nothing else reads."""
+    reads = Counter([*outputs, *[slot for step in steps for slot in step.operands]])
+    kept = []
+    for step in reversed(steps):
+        if step.targets[0] in passed and not reads[step.targets[0]]:
+            reads.subtract(step.operands)
+        else:
+            kept.append(step)
+    return kept[::-1]
