@@ -318,6 +318,17 @@ class Planner:
             copy_short_axes = import_module(f"{_PASSES}.row_major").copy_short_axes
             copy_short_axes(self.steps, self.avals, [row[0] for row in self.program.nodes])
 
+    def share_operands(self) -> None:
+        """Make matrices of arrays once for all products that read them."""
+        if "std::dot_general" not in self.classes:
+            return
+        nodes = self.program.nodes
+        found = [row for row in nodes if getattr(row[0], "key", "") == "std::dot_general"]
+        if len(found) > 1 and any([self.avals[i].ndim > 2 for row in found for i in row[1]]):
+            operations = [row[0] for row in nodes]
+            share = import_module(f"{_PASSES}.contraction_operands").share_operands
+            self.steps = share(self.steps, self.avals, operations, self.outputs)
+
     # ---- regions ---------------------------------------------------------------------------------
 
     def fuse(self) -> None:
@@ -407,6 +418,7 @@ PLAN_PASSES = (
     PlanPass("finite_maxima", methodcaller("keep_terms"), is_optional=False),
     PlanPass("lazy_broadcasts", methodcaller("leave_broadcasts_to_readers")),
     PlanPass("row_major", methodcaller("copy_short_axes")),
+    PlanPass("contraction_operands", methodcaller("share_operands"), is_optional=False),
     PlanPass("fusion", methodcaller("fuse")),
     PlanPass("elements", methodcaller("pick_elements")),
     PlanPass("slice_indices", methodcaller("join_indices"), is_optional=False),

@@ -7,21 +7,55 @@ Read next: `indexing.py`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
-from tenferro.backend.extend import Axes, aligned, blas_ready
+from tenferro.backend.extend import Axes, NamedTuple, aligned, blas_ready
 from tenferro.primitives import Aval
 from tenferro.primitives.contraction import DotGeneral
 from tenferro_numpy.ir.expression import Expression, Function, Specialize, called, simple
 
-__all__ = ["EXPRESSIONS"]
+__all__ = ["EXPRESSIONS", "Matrix", "matrices_of", "product_of"]
 
 _BLAS = ("float32", "float64", "complex64", "complex128")
 #: Multiplications of a stack, or elements of a result, up to which the calls cost more.
 _MAX_PRODUCTS_FOR_PLAIN_CALL = 4096
+
+
+class Matrix(NamedTuple):
+    """An operand as a matrix, or a vector: its axes in this order, merged.
+
+    is_copy        the axes do not lie side by side in a row-major array
+    is_transposed  the matrix is the transpose of that
+    """
+
+    axes: tuple[int, ...]
+    shape: tuple[int, ...]
+    is_copy: bool
+    is_transposed: bool
+
+    @classmethod
+    def of(cls, aval: Aval, rows: tuple[int, ...], columns: tuple[int, ...]) -> Matrix:
+        """Return the matrix with rows along some axes and columns along the others.
+
+        An empty group of axes leaves a vector. A copy is made by columns, and read as its
+        transpose, if it then consists of fewer runs of memory.
+        """
+        groups = [axes for axes in (rows, columns) if axes]
+        shape = tuple([prod(_sizes(aval, axes)) for axes in groups])
+        is_copy = any([_runs(aval, axes) > 1 for axes in groups])
+        axes, by_columns = rows + columns, columns + rows
+        if len(groups) == 2 and _is_better(aval, by_columns, axes, is_copy=is_copy):
+            return cls(by_columns, shape[::-1], is_copy, is_transposed=True)
+        return cls(axes, shape, is_copy, is_transposed=False)
+
+    def cost(self, aval: Aval) -> int:
+        """Return the number of pieces that are copied; most of the time of a small copy."""
+        return _runs(aval, self.axes) if self.is_copy else 0
 
 
 class _Writer:
@@ -45,19 +79,10 @@ class _Writer:
             text += f".reshape({self.bind(shape)})"
         return text
 
-    def matrix(
-        self, operand: str, aval: Aval, rows: tuple[int, ...], columns: tuple[int, ...]
-    ) -> str:
-        """Write the operand as a matrix; an empty group of axes leaves it a vector.
-
-        Axes that do not lie side by side are copied. The copy is made by columns, and read as its
-        transpose, if it then consists of fewer runs of memory.
-        """
-        shape = tuple([prod(_sizes(aval, axes)) for axes in (rows, columns) if axes])
-        axes, by_columns = rows + columns, columns + rows
-        if rows and columns and _is_better(aval, by_columns, axes, len(columns)):
-            return f"{self.view(operand, aval, by_columns, shape[::-1])}.T"
-        return self.view(operand, aval, axes, shape)
+    def matrix(self, operand: str, aval: Aval, matrix: Matrix, *, is_made: bool = False) -> str:
+        """Write the operand as a matrix; `is_made`: it is one, maybe transposed."""
+        text = operand if is_made else self.view(operand, aval, matrix.axes, matrix.shape)
+        return f"{text}.T" if matrix.is_transposed else text
 
     def ready(self, operand: str, view: str, shape: tuple[int, ...]) -> str:
         """Write a matrix in a layout that BLAS reads; mostly it has one.
@@ -88,6 +113,10 @@ def _dot_general(
         text, shape = _stacked(write, lhs, rhs, left, right)
     else:
         text, shape = _flat(write, lhs, rhs, left, right)
+    return _reshaped(write, text, shape, result)
+
+
+def _reshaped(write: _Writer, text: str, shape: tuple[int, ...], result: Aval) -> Expression:
     if shape != result.shape:
         text += f".reshape({write.bind(result.shape)})"
     elif len(shape) == 1 and ".dot(" in text:  # an array of higher rank may be in another order
@@ -96,16 +125,61 @@ def _dot_general(
     return Expression(text, tuple(write.bound))
 
 
+def matrices_of(
+    op: DotGeneral, avals: Sequence[Aval], orders: Sequence[Sequence[int]]
+) -> tuple[Matrix, Matrix] | None:
+    """Return how a small product reads its operands as matrices; None for another product.
+
+    The operands are these arrays with their axes in these orders.
+    """
+    lhs, rhs = avals
+    if op.lhs_batch or not op.lhs_contract or op.preferred not in (None, lhs.dtype):
+        return None
+    left = _in_order(Axes.of(lhs.ndim, (), op.lhs_contract), orders[0])
+    right = _in_order(Axes.of(rhs.ndim, (), op.rhs_contract), orders[1])
+    size = prod(_sizes(lhs, left.free)) * prod(_sizes(rhs, right.free))
+    if lhs.dtype.name not in _BLAS or size > _MAX_PRODUCTS_FOR_PLAIN_CALL:
+        return None
+    pairs = [*zip(left.contracted, right.contracted, strict=True)]
+    found = []
+    for side in (0, 1) if lhs.size >= rhs.size else (1, 0):  # as in one of the operands
+        of_lhs, of_rhs = zip(*sorted(pairs, key=itemgetter(side)), strict=True)
+        found.append((Matrix.of(lhs, left.free, of_lhs), Matrix.of(rhs, of_rhs, right.free)))
+    return min(found, key=lambda both: both[0].cost(lhs) + both[1].cost(rhs))
+
+
+def _in_order(axes: Axes, order: Sequence[int]) -> Axes:
+    """Return where these axes of an array in another order are in the array itself."""
+    free, contracted = [tuple([order[i] for i in some]) for some in (axes.free, axes.contracted)]
+    return axes._replace(free=free, contracted=contracted)
+
+
+def product_of(
+    avals: Sequence[Aval], matrices: Sequence[Matrix], made: Sequence[bool], result: Aval
+) -> Expression:
+    """Write the product of two operands, which already are these matrices where `made` says so."""
+    write = _Writer()
+    given = zip(("{0}", "{1}"), avals, matrices, made, strict=True)
+    a, b = [
+        write.matrix(text, aval, matrix, is_made=is_made) for text, aval, matrix, is_made in given
+    ]
+    left, right = [m.shape[::-1] if m.is_transposed else m.shape for m in matrices]
+    return _reshaped(write, f"{a}.dot({b})", (*left[:-1], *right[1:]), result)
+
+
 def _sizes(aval: Aval, axes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(aval.shape[axis] for axis in axes)
 
 
-def _is_better(aval: Aval, by_columns: tuple[int, ...], axes: tuple[int, ...], split: int) -> bool:
+def _is_better(
+    aval: Aval, by_columns: tuple[int, ...], axes: tuple[int, ...], *, is_copy: bool
+) -> bool:
     """Return True if a matrix is made faster as the transpose of one that lists its columns."""
     if by_columns == tuple(range(aval.ndim)):
         return True
-    is_view = all([_runs(aval, group) == 1 for group in (by_columns[:split], by_columns[split:])])
-    return not is_view and aval.dtype.name in _BLAS and _runs(aval, by_columns) < _runs(aval, axes)
+    if not is_copy or aval.dtype.name not in _BLAS:
+        return False
+    return (_runs(aval, by_columns), by_columns) < (_runs(aval, axes), axes)
 
 
 def _runs(aval: Aval, axes: tuple[int, ...]) -> int:
@@ -137,8 +211,8 @@ def _flat(
     depth = (prod(_sizes(lhs, left.contracted)),)
     rows = (prod(_sizes(lhs, left.free)),) if left.free else ()
     columns = (prod(_sizes(rhs, right.free)),) if right.free else ()
-    a = write.matrix("{0}", lhs, left.free, left.contracted)
-    b = write.matrix("{1}", rhs, right.contracted, right.free)
+    a = write.matrix("{0}", lhs, Matrix.of(lhs, left.free, left.contracted))
+    b = write.matrix("{1}", rhs, Matrix.of(rhs, right.contracted, right.free))
     large = bool(rows and columns) and prod(rows + columns) > _MAX_PRODUCTS_FOR_PLAIN_CALL
     if large and depth == (1,):
         return f"{write.bind(np.multiply)}({a}, {b})", rows + columns  # BLAS is slow at one term
