@@ -5,9 +5,9 @@ A sweep looks at every equation once, with the rules of all chosen passes, in th
 looks at the equations whose rules asked for what later equations may change. So the cost is linear
 in the number of equations. Passes that need the whole graph are calls in ``optimized``: ``roll``,
 the removal of checkpoints that save nothing, and the joining of paddings before the sweeps;
-``outputs``, parts of ``contract`` and ``systems``, ``loops``, ``fission``, ``unswitch``,
-``layout``, ``residuals`` and the memory budget after them. What only some programs have loads with
-the first of them.
+``outputs``, parts of ``contract`` and ``systems``, ``spectra``, ``loops``, ``fission``,
+``unswitch``, ``layout``, ``residuals`` and the memory budget after them. What only some programs
+have loads with the first of them.
 Read next: ``rewrites/arithmetic.py``.
 """
 
@@ -36,12 +36,13 @@ if TYPE_CHECKING:
     from tenferro.passes.budget.schedule import MemoryPlan
 
 SUMS, CONTRACT, SYSTEMS = "sums", "contract", "systems"
-LAYOUT, LOOPS = "layout", "loops"
+LAYOUT, LOOPS, SPECTRA = "layout", "loops", "spectra"
 FISSION, PRODUCTS, UNSWITCH = "fission", "product_fission", "unswitch"
 _SPLITTING = frozenset((FISSION, PRODUCTS))
 _CHAINS = "std::chains"  # the part of fission that needs no memory
 _NEEDING_MEMORY = _SPLITTING | {PACKS}  # for the rows of what is split, and for all parts at once
 _FACTORIZED = frozenset(("std::lu", "std::slogdet"))
+_TRANSFORM = frozenset(("std::fft",))
 _CHECKPOINT = frozenset(("std::checkpoint",))
 _CONTROL = frozenset(("std::checkpoint", "std::scan", "std::switch", "std::while_loop"))
 _MIN_PRODUCTS = 2
@@ -124,6 +125,7 @@ def _rewritten(
         graph, counts[PACKS] = _packed(graph)
     graph = _swept(graph, names, can, counts, joined)
     graph = _with_less_linear_algebra(graph, names, can, counts)
+    graph = _with_half_spectra(graph, names, can, counts)
     if has_control:
         joins = import_module("tenferro.passes.rewrites.loops")
         graph, counts[LOOPS] = joins.with_joined_loops(
@@ -276,6 +278,20 @@ def _with_shared_factors(
     graph, count = factorizations.with_system_factors(graph, can)
     counts[SYSTEMS] += count
     return graph
+
+
+def _with_half_spectra(
+    graph: MaterializedGraph,
+    names: frozenset[str],
+    can: Callable[[type], bool],
+    counts: dict[str, int],
+) -> MaterializedGraph:
+    """Compute half spectra between real numbers, if there are transforms."""
+    if SPECTRA not in names or not _has(graph, _TRANSFORM):
+        return graph
+    spectra = import_module("tenferro.passes.rewrites.spectra")
+    graph, counts[SPECTRA] = spectra.with_half_spectra(graph, can)
+    return _swept(graph, names, can, counts) if counts[SPECTRA] else graph
 
 
 def _laid_out(graph: MaterializedGraph) -> tuple[MaterializedGraph, int]:

@@ -36,8 +36,8 @@ TRIGGERS = {
 """By pass, the operations that all its rules look at or read; it loads when one of them is met."""
 ROLL, PACKS = "roll", "packs"
 NAMES = (
-    ROLL, PACKS, *REWRITES, "cse", "outputs", "loops", "fission", "product_fission", "unswitch",
-    "layout", "residuals",
+    ROLL, PACKS, *REWRITES, "cse", "outputs", "spectra", "loops", "fission", "product_fission",
+    "unswitch", "layout", "residuals",
 )  # fmt: skip
 """All passes in their order; those of a whole graph stand before and behind those of equations."""
 

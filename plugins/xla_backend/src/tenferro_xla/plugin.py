@@ -37,7 +37,8 @@ _DTYPES = (
 
 # XLA orders equations by itself (`residuals`); loops are rolled when a function is recorded
 # (`roll`); elementwise equations of a step cost less than their rows (`fission`); what `packs`
-# gains on XLA was not measured. A new pass runs here if named.
+# gains on XLA was not measured; half spectra gain nothing on a CPU (`spectra`). A new pass runs
+# here if named.
 _PASSES = (
     "sums", "fold", "simplify", "moves", "windows", "diagonals", "broadcast", "factors", "reduce",
     "contract", "systems", "cse", "outputs", "loops", "product_fission",
