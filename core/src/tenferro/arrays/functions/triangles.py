@@ -22,6 +22,7 @@ from tenferro.primitives import (
     promote_dtypes,
 )
 from tenferro.primitives.comparison import eq, ge, gt, select
+from tenferro.primitives.structural import pad
 
 _Compare = Callable[[Array, Array], Array]
 
@@ -111,10 +112,14 @@ def diagflat(x: Any, k: int = 0) -> Array:
     """Build a matrix with the elements of x on its k-th diagonal."""
     found, offset = FUNCTIONS["ravel"](x), index(k)
     size = found.size + abs(offset)
-    before = (max(offset, 0), max(-offset, 0))
-    padded = FUNCTIONS["pad"](found, (before,)) if offset else found
-    values = stretch(FUNCTIONS["reshape"](padded, (1, size)), (size, size))
-    return select(_positions(size, size, offset, eq), values, zeros_like(values))
+    if not offset:
+        values = stretch(FUNCTIONS["reshape"](found, (1, size)), (size, size))
+        return select(_positions(size, size, 0, eq), values, zeros_like(values))
+    first = max(offset, 0) + size * max(-offset, 0)  # in the order of memory
+    length = 1 + (found.size - 1) * (size + 1) if found.size else 0
+    flat = pad(found, 0, (first,), (size**2 - first - length,), (size,))
+    matrix: Array = FUNCTIONS["reshape"](flat, (size, size))
+    return matrix
 
 
 # ---- positions -----------------------------------------------------------------------------------

@@ -104,9 +104,7 @@ def _count(places: Any, values: Any, size: int) -> Any:
 
 def places_below(size: int, indices: Any) -> Any:
     """Return indices as a vector of places in a vector of this size, the nearest to each."""
-    places = indices.reshape(-1)
-    if places.dtype != np.int64:
-        places = places.astype(np.int64)
+    places = indices.reshape(-1).astype(np.int64, copy=False)
     return places if are_inside(places, (0,), (size,)) else _clipped(places, size)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tenferro.primitives import Aval, DType
+from tenferro.primitives import Aval, int64
 from tenferro.primitives.arithmetic import Add
 from tenferro.primitives.comparison import Lt, Select
 from tenferro.primitives.constants import Constant
@@ -138,7 +138,7 @@ class _Program:
     def _checked(self, source: int, size: int, steps: Sequence[Step]) -> Step:
         """Return the step that checks the places of counts, which read its result."""
         places = len(self.avals)
-        self.avals.append(Aval((self.avals[source].size,), DType.of("int64")))
+        self.avals.append(Aval((self.avals[source].size,), int64))
         for step in steps:
             is_flat = self.avals[step.operands[1]].ndim == 1
             values = "{1}" if is_flat else "{1}.reshape({p2})"
@@ -146,6 +146,11 @@ class _Program:
             step.expression = Expression(f"{{p0}}({{0}}, {values}, {{p1}})", bound)
             step.operands = (places, step.operands[1])
         check = Expression("{p0}({0})", (partial(places_below, size),), shares=True)
+        if self.avals[source].dtype is int64:
+            flat = "{0}" if self.avals[source].ndim == 1 else "{0}.reshape({p2})"
+            text = "{0}.item({0}.argmax()) < {p1} and {0}.item({0}.argmin()) >= 0"
+            text = f"({flat} if {text} else {{p0}}({{p1}}, {{0}}))"
+            check = Expression(text, (places_below, size, -1), shares=True)
         return Step(check, (source,), (places,), ())
 
 
