@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import tenferro as tn
 from tenferro import primitives as tp
 
 OPERATOR = np.random.default_rng(4).normal(size=(3, 3, 2, 2))
@@ -118,3 +119,39 @@ def test_products_look_through_transpositions(backend, program):
     made = program(of_transpositions, LEFT, OPERATOR)
     lines = backend.compile(made, made.input_avals).plan.lines
     assert "{0}.transpose({p0})" not in [line.expression.template for line in lines]
+
+
+@pytest.mark.parametrize("without", [(), ("memory_reuse",)])
+def test_a_loop_copies_what_stays_before_its_first_step(without):
+    """xₖ = (xₖ₋₁ · w) sₖ, over four steps, with one copy of w, and its derivative"""
+
+    def power(x, scales, w):
+        def step(x, scale):
+            y = np.transpose(np.tensordot(x, w, ((0, 2), (0, 2))), (1, 0, 2)) * scale
+            return y, np.sum(y)
+
+        return tn.scan(step, x, scales)
+
+    def in_numpy(x, scales, w):
+        sums = []
+        for scale in scales:
+            x = np.tensordot(x, w, ((0, 2), (0, 2))).transpose(1, 0, 2) * scale
+            sums.append(x.sum())
+        return x, np.array(sums)
+
+    def last(x, scales, w):
+        return np.sum(power(x, scales, w)[0])
+
+    given = 0.1 * LEFT[:3, 0], np.array([1.0, -0.5, 2.0, 0.25]), OPERATOR
+    options = {"without": without}
+    f = tn.jit(power, backend="numpy", options=options)
+    for _ in range(3):
+        for found, expected in zip(f(*given), in_numpy(*given), strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-12)
+    loop = f.explain(*given).partition("def loop(")[2]
+    assert ("v0.transpose(" in loop.partition(" for ")[0]) is (not without)
+    gradient = tn.jit(tn.grad(last, 2), backend="numpy", options=options)(*given)
+    slope = (
+        in_numpy(*given[:2], OPERATOR * (1 + 1e-6))[0].sum() - in_numpy(*given)[0].sum()
+    ) / 1e-6
+    np.testing.assert_allclose(np.sum(gradient * OPERATOR), slope, rtol=1e-4)

@@ -9,7 +9,7 @@ among the instructions have plans of their own: `loops/`. Read next: `draft.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from importlib import import_module
 from operator import itemgetter, methodcaller
 from typing import Any
@@ -324,10 +324,16 @@ class Planner:
             return
         nodes = self.program.nodes
         found = [row for row in nodes if getattr(row[0], "key", "") == "std::dot_general"]
-        if len(found) > 1 and any([self.avals[i].ndim > 2 for row in found for i in row[1]]):
-            operations = [row[0] for row in nodes]
+        many = len(found) > 1 or self.staying
+        if many and any([self.avals[i].ndim > 2 for row in found for i in row[1]]):
+            given = [row[0] for row in nodes], self.outputs, self.staying
             share = import_module(f"{_PASSES}.contraction_operands").share_operands
-            self.steps = share(self.steps, self.avals, operations, self.outputs)
+            self.steps = share(self.steps, self.avals, *given)
+
+    @property
+    def staying(self) -> Collection[int]:
+        """The slots of arrays that are the same in all steps of a loop."""
+        return ()
 
     # ---- regions ---------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from tenferro_numpy.ir.assembly import Pieces
 from tenferro_numpy.ir.templates import MAKERS
 
 __all__ = [
+    "COPY_TO_MATRIX",
     "IDENTITY",
     "RAISED",
     "VIEW_BY_UNIT_AXES",
@@ -143,6 +144,8 @@ IDENTITY = Expression("{0}", shares=True)
 #: The view that drops or adds axes of length 1, by an index (bound after the shape of the result).
 #: It takes half the time of `reshape`.
 VIEW_BY_UNIT_AXES = "{0}[{p1}]"
+#: Copies an array with its axes in another order, merged; a view where strides allow that.
+COPY_TO_MATRIX = "{0}.transpose({p0}).reshape({p1})"
 
 _PLAIN_CALLS = frozenset(("{p0}({0})", "{p0}({0}, {1})", "{p0}({0}, {1}, {2})"))
 _OPERATORS: dict[str, Function] = {

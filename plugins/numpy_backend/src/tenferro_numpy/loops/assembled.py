@@ -15,7 +15,7 @@ import numpy as np
 
 from tenferro.backend.extend import NamedTuple
 from tenferro.primitives import Aval
-from tenferro_numpy.ir.expression import VIEW_BY_UNIT_AXES, Expression
+from tenferro_numpy.ir.expression import COPY_TO_MATRIX, VIEW_BY_UNIT_AXES, Expression
 from tenferro_numpy.ir.peak import size_of
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.machine.allocator import PAGES
@@ -23,8 +23,8 @@ from tenferro_numpy.memory.reuse import writing_into
 
 __all__ = ["Assembled", "Before", "prepare"]
 
-#: lines that never copy
-_VIEWS = ("{0}[{p0}]", VIEW_BY_UNIT_AXES, "{0}.T", "{0}.transpose({p0})")
+#: lines that may share memory with an array, and nothing writes into it
+_VIEWS = ("{0}[{p0}]", VIEW_BY_UNIT_AXES, "{0}.T", "{0}.transpose({p0})", COPY_TO_MATRIX)
 _Place = tuple[slice, ...]
 
 

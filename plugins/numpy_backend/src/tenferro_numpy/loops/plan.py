@@ -106,6 +106,12 @@ class LoopPlanner(Planner):
         """The slots of the carries."""
         return range(self.roles.consts, self.first_row)
 
+    @property
+    def staying(self) -> Collection[int]:
+        """The slots of arrays that all steps read."""
+        is_loop = self.roles.carried or self.roles.stacked
+        return [i for i in range(self.roles.consts) if self.avals[i].shape] if is_loop else ()
+
     def is_free(self, slot: int) -> bool:
         """Return True for a const or row of rank 0, which has the form that its readers want."""
         return (
@@ -178,8 +184,8 @@ class _Places:
         is_branch = not planner.roles.carried and not planner.roles.stacked
         before = Before()
         if not self.is_plain and not is_branch:
-            consts = [i for i in range(planner.roles.consts) if self.avals[i].shape]
-            before = prepare(self.steps, self.avals, {*consts, *planner.literals}, {*outputs})
+            staying = {*planner.staying, *planner.literals}
+            before = prepare(self.steps, self.avals, staying, {*outputs})
         rows = tuple([self._row(i) for i in planner.roles.stacked])
         carries = [slot for slot in planner.carries if self.avals[slot].shape]
         update = {slot: outputs[slot - planner.roles.consts] for slot in planner.carries}

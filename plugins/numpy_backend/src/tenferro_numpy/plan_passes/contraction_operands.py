@@ -17,7 +17,7 @@ from tenferro.backend.extend import NamedTuple
 from tenferro.primitives import Aval
 from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.structural import Transpose
-from tenferro_numpy.ir.expression import Expression
+from tenferro_numpy.ir.expression import COPY_TO_MATRIX, Expression
 from tenferro_numpy.ir.peak import size_of
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.lowerings.contraction import Matrix, matrices_of, product_of
@@ -35,11 +35,16 @@ class _Product(NamedTuple):
 
 
 def share_operands(
-    steps: Sequence[Step], avals: list[Aval], operations: Sequence[Any], outputs: Collection[int]
+    steps: Sequence[Step],
+    avals: list[Aval],
+    operations: Sequence[Any],
+    outputs: Collection[int],
+    staying: Collection[int],
 ) -> Sequence[Step]:
     """Return the steps with such copies made once; expressions are replaced in place.
 
-    `operations` are those of the program by position.
+    `operations` are those of the program by position. Copies of `staying` slots are made before
+    a loop, and read in each of its steps.
     """
     products = _products(steps, avals, operations)
     read = Counter([copy for product in products.values() for copy in _copies(product, avals)])
@@ -49,7 +54,8 @@ def share_operands(
         product = products.get(id(step))
         if product is not None:
             for slot, matrix in _copies(product, avals):
-                if read[slot, matrix] > 1 and (slot, matrix) not in made:
+                is_shared = slot in staying or read[slot, matrix] > 1
+                if is_shared and (slot, matrix) not in made:
                     made[slot, matrix] = len(avals)
                     avals.append(avals[slot].with_shape(matrix.shape))
                     found.append(_copy(slot, matrix, made[slot, matrix]))
@@ -109,7 +115,7 @@ def _copies(product: _Product, avals: Sequence[Aval]) -> list[tuple[int, Matrix]
 
 
 def _copy(slot: int, matrix: Matrix, target: int) -> Step:
-    line = Expression("{0}.transpose({p0}).reshape({p1})", (matrix.axes, matrix.shape), shares=True)
+    line = Expression(COPY_TO_MATRIX, (matrix.axes, matrix.shape), shares=True)
     return Step(line, (slot,), (target,), ())  # no instruction has this result
 
 
