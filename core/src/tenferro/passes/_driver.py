@@ -33,6 +33,7 @@ from tenferro.primitives.reduction import ReduceSum
 from tenferro.primitives.structural import BroadcastInDim, Pad, Slice
 
 if TYPE_CHECKING:
+    from tenferro.computegraph._materialize import MaterializedNode
     from tenferro.passes.budget.schedule import MemoryPlan
 
 SUMS, CONTRACT, SYSTEMS = "sums", "contract", "systems"
@@ -42,7 +43,7 @@ _SPLITTING = frozenset((FISSION, PRODUCTS))
 _CHAINS = "std::chains"  # the part of fission that needs no memory
 _NEEDING_MEMORY = _SPLITTING | {PACKS}  # for the rows of what is split, and for all parts at once
 _FACTORIZED = frozenset(("std::lu", "std::slogdet"))
-_TRANSFORM = frozenset(("std::fft",))
+_TRANSFORM, _REAL_PARTS = frozenset(("std::fft",)), frozenset(("std::real", "std::convert"))
 _CHECKPOINT = frozenset(("std::checkpoint",))
 _CONTROL = frozenset(("std::checkpoint", "std::scan", "std::switch", "std::while_loop"))
 _MIN_PRODUCTS = 2
@@ -286,12 +287,23 @@ def _with_half_spectra(
     can: Callable[[type], bool],
     counts: dict[str, int],
 ) -> MaterializedGraph:
-    """Compute half spectra between real numbers, if there are transforms."""
-    if SPECTRA not in names or not _has(graph, _TRANSFORM):
+    """Compute half spectra between real numbers, if the real part of a transform is read."""
+    if SPECTRA not in names or not _has(graph, _TRANSFORM) or not _has_real_signals(graph):
         return graph
     spectra = import_module("tenferro.passes.rewrites.spectra")
     graph, counts[SPECTRA] = spectra.with_half_spectra(graph, can)
     return _swept(graph, names, can, counts) if counts[SPECTRA] else graph
+
+
+def _has_real_signals(graph: MaterializedGraph) -> bool:
+    """Return True if the real part of a transform is read."""
+    transforms = {node[2][0] for node in _those(graph, _TRANSFORM)}
+    return any([node[1][0] in transforms for node in _those(graph, _REAL_PARTS)])
+
+
+def _those(graph: MaterializedGraph, keys: frozenset[str]) -> list[MaterializedNode]:
+    """Return the equations of these operations."""
+    return [node for node in graph.nodes if getattr(node[0], "key", "") in keys]
 
 
 def _laid_out(graph: MaterializedGraph) -> tuple[MaterializedGraph, int]:
