@@ -66,6 +66,7 @@ _EXPRESSIONS = {  # the module with the expressions of a family of primitives
     "reduction": "reduction",
     "rounding": "rounding",
     "scattering": "scattering",
+    "sorting": "sorting",
     "special": "special",
     "structural": "structural",
 }
