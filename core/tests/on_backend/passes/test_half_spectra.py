@@ -88,6 +88,16 @@ def test_a_number_without_a_value_stays_in_its_row(number):
     assert not np.isfinite(half)[1].any()
 
 
+@pytest.mark.parametrize("number", [complex(np.nan, 1), complex(1, np.nan), complex(0, np.inf)])
+@pytest.mark.parametrize("column", [0, 3, 4, 7])
+def test_a_factor_without_a_value_leaves_no_number(number, column):
+    """The imaginary parts of the columns 0 and n/2, that no real signal has, are read, too"""
+    x, c = arguments((8,))
+    c[column] = number
+    for way in ways(lambda x, c: real(ifft(c * fft(x)))):
+        assert not np.isfinite(way(x, c)).any()
+
+
 def test_no_rows_are_no_rows():
     x, c = arguments((0, 8))
     assert ways(lambda x, c: real(ifft(c * fft(x))))[0](x, c).shape == (0, 8)
