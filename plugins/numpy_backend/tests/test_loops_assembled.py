@@ -197,3 +197,30 @@ def test_such_a_loop_joins_nothing():
 
     assert joins(joined_carry)
     assert not joins(chain)
+
+
+def test_transposes_of_what_stays_are_made_before_the_first_step():
+    """xₖ = tanh(aᵀ(a xₖ₋₁)): no step makes a view of a; the derivative is that of NumPy's steps"""
+    a, x = np.random.default_rng(2).normal(size=(2, 3, 3))[:, :2] * 0.5
+    x, direction = x[0], np.random.default_rng(3).normal(size=a.shape)
+
+    def power(x, a):
+        return tn.scan(lambda x, _: (np.tanh(a.T @ (a @ x)), x), x, None, length=5)
+
+    def in_numpy(a):
+        rows, y = [], x
+        for _ in range(5):
+            rows.append(y)
+            y = np.tanh(a.T @ (a @ y))
+        return y, np.array(rows)
+
+    f = tn.jit(power, backend="numpy")
+    for _ in range(3):
+        for found, expected in zip(f(x, a), in_numpy(a), strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-13)
+    gradient = tn.jit(tn.grad(lambda a: np.sum(power(x, a)[0])), backend="numpy")
+    up, down = (in_numpy(a + step * direction)[0].sum() for step in (1e-6, -1e-6))
+    np.testing.assert_allclose(np.sum(gradient(a) * direction), (up - down) / 2e-6, rtol=1e-7)
+    for text in (f.explain(x, a), gradient.explain(a)):
+        for loop in text.split("def loop(")[1:]:
+            assert ".T" not in loop.partition(" for ")[2]

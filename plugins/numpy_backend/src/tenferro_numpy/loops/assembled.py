@@ -23,8 +23,9 @@ from tenferro_numpy.memory.reuse import writing_into
 
 __all__ = ["Assembled", "Before", "prepare"]
 
+_TRANSPOSE = "{0}.T"
 #: lines that may share memory with an array, and nothing writes into it
-_VIEWS = ("{0}[{p0}]", VIEW_BY_UNIT_AXES, "{0}.T", "{0}.transpose({p0})", COPY_TO_MATRIX)
+_VIEWS = ("{0}[{p0}]", VIEW_BY_UNIT_AXES, _TRANSPOSE, "{0}.transpose({p0})", COPY_TO_MATRIX)
 _Place = tuple[slice, ...]
 
 
@@ -65,6 +66,7 @@ def prepare(
     """
     assembled, written = _assembled(steps, avals, staying, outputs)
     fixed = {one.slot for one in assembled}
+    steps[:] = _with_transposes(steps, avals, staying)
     known, views = {*staying, *fixed}, []
     for step in steps:
         line, target = step.expression, step.targets[0]
@@ -75,6 +77,36 @@ def prepare(
     gone = {id(step) for step in views}
     steps[:] = [step for step in steps if id(step) not in gone]
     return Before(tuple(assembled), tuple(views), tuple(written))
+
+
+def _with_transposes(
+    steps: Sequence[Step], avals: list[Aval], staying: Collection[int]
+) -> list[Step]:
+    """Let lines that transpose an array that stays read its transpose, made by a step of its own.
+
+    Expressions and operands are replaced in place.
+    """
+    made: dict[int, int] = {}
+    found: list[Step] = []
+    for step in steps:
+        for k, slot in enumerate(step.operands):
+            line, place = step.expression, f"{{{k}}}"
+            whole = line.template + line.onto
+            if slot not in staying or not 0 < whole.count(f"{place}.T") == whole.count(place):
+                continue
+            if line.template == _TRANSPOSE or line.into:  # such a view itself, or a ufunc
+                continue
+            if slot not in made:
+                made[slot] = len(avals)
+                avals.append(avals[slot].with_shape(avals[slot].shape[::-1]))
+                found.append(Step(Expression(_TRANSPOSE, shares=True), (slot,), (made[slot],), ()))
+            step.expression = line._replace(
+                template=line.template.replace(f"{place}.T", place),
+                onto=line.onto.replace(f"{place}.T", place),
+            )
+            step.operands = (*step.operands[:k], made[slot], *step.operands[k + 1 :])
+        found.append(step)
+    return found
 
 
 def _assembled(
