@@ -55,6 +55,7 @@ _EXPRESSIONS = {  # the module with the expressions of a family of primitives
     "comparison": "selection",
     "complex": "complex",
     "contraction": "contraction",
+    "cumulative": "cumulative",
     "elementwise": "elementwise",
     "fourier": "fft",
     "gammas": "special",
