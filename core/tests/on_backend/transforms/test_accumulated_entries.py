@@ -282,3 +282,18 @@ def test_nan_outside_of_the_pattern_reaches_nothing():
         want = np.eye(N)[:-1] + np.zeros((N - 1, N))
         want[range(N - 1), range(1, N)] -= x[1:] ** -2.0
     np.testing.assert_array_equal(np.isfinite(found), np.isfinite(want))
+
+
+def test_coefficients_that_cancel_do_not_grow():
+    """x_i - x_i has no derivative, whatever it is multiplied with, in each step of a recurrence"""
+    weights = RNG.normal(size=(4, 4)) + 1000 * np.eye(4)
+    step = weights * (1 - np.eye(4))
+    step += np.eye(4) - np.diag(step.sum(1))
+
+    def steps(x):
+        for _ in range(6):
+            x = x + (weights * (x[None] - x[:, None])).sum(1)
+        return x
+
+    found = tn.jacobian(steps, sparse=True)(X[:4])
+    np.testing.assert_allclose(found.toarray(), np.linalg.matrix_power(step, 6), rtol=1e-10)

@@ -12,8 +12,9 @@ of one colour are pushed together instead. Read next: ``patterns/parts.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, combinations
 from math import prod
+from operator import eq
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
@@ -31,12 +32,13 @@ from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.indexing import Gather
 from tenferro.primitives.structural import BroadcastInDim, OptimizationBarrier
 from tenferro.transforms.patterns.part_rules import AT_POSITIONS, RULES, pointwise
-from tenferro.transforms.patterns.parts import Part, Parts, taken
+from tenferro.transforms.patterns.parts import Part, Parts, normal, taken
 from tenferro.transforms.patterns.pattern import is_elementwise, numbers_of_key
 from tenferro.transforms.recording.positions import Reads
 
 _MAX_COEFFICIENTS = 1 << 20  # of one value
 _MAX_PARTS = 64  # of one value
+_MAX_PARTS_TO_COMPARE = 6  # by pairs, which costs less than a set of all places
 
 
 class Entries(NamedTuple):
@@ -65,8 +67,11 @@ def accumulated(
     order, definitions, _ = postorder([x.key for x in results if x is not None], definition_of)
     for key, definition in zip(order, definitions, strict=True):
         inputs = inputs_of(definition)
-        if not any([x in known for x in inputs]):
+        active = [x for x in inputs if x in known]
+        if not active:
             continue
+        if _multiplies(definition[0], len(inputs)):
+            known.update([(x, _distinct(known[x], x.aval, size)) for x in active])
         if _growth(definition[0], inputs, known, key.aval) > _MAX_COEFFICIENTS:
             return None
         parts = _parts(definition, key, inputs, known, reads)
@@ -77,6 +82,54 @@ def accumulated(
             return None
         known[key] = parts
     return [[] if x is None else known.get(x.key, []) for x in results]
+
+
+def _multiplies(operation: Any, count: int) -> bool:
+    """Return True for an operation that multiplies coefficients with another operand."""
+    if type(operation) is DotGeneral:
+        return True
+    moves = operation.transparent or type(operation) in (OptimizationBarrier, *RULES, *AT_POSITIONS)
+    return count > 1 and not moves
+
+
+def _distinct(parts: Parts, aval: Aval, columns: int) -> Parts:
+    """Add up the coefficients of each place before they are multiplied.
+
+    In x_i − x_j they cancel where i = j. Multiplied one by one, at every step of a
+    recurrence, they grow until their difference has no correct digit.
+    """
+    if _are_disjoint(parts):
+        return parts
+    rows = chain.from_iterable([part.row_list(aval.shape) for part in parts])
+    across = chain.from_iterable([part.columns for part in parts])
+    places = [row * columns + c for row, c in zip(rows, across, strict=True)]
+    if len(set(places)) == len(places):
+        return parts
+    values, targets = _summed(_together(parts, aval.dtype), places, range(len(places)))
+    rows_of = [place // columns for place in targets]
+    whole = Part(values, [place % columns for place in targets], None, rows=rows_of)
+    return [normal(whole, aval.shape)]
+
+
+def _are_disjoint(parts: Parts) -> bool:
+    """Return True if a quick look shows that no two coefficients have the same place."""
+    if len(parts) > _MAX_PARTS_TO_COMPARE or any([p.box is None or p.width for p in parts]):
+        return False
+    return not any([_meet(*pair) for pair in combinations(parts, 2)])
+
+
+def _meet(a: Part, b: Part) -> bool:
+    """Return True if two windows may have a place in common."""
+    assert a.box is not None
+    assert b.box is not None
+    if (a.box, a.low) == (b.box, b.low):
+        return any(map(eq, a.columns, b.columns))
+    if len(a.box) != 1:
+        return True
+    low = max(a.low[0], b.low[0])
+    high = max(low, min(a.low[0] + a.box[0], b.low[0] + b.box[0]))
+    common = [part.columns[low - part.low[0] : high - part.low[0]] for part in (a, b)]
+    return any(map(eq, *common))
 
 
 def _growth(
@@ -156,9 +209,13 @@ def entries_of(
         again = [i for i, place in enumerate(other) if place in dropped]
         found += [other[i] for i in again]
         sources += again
-    flat = [reshape(x, (x.aval.size,)) for x in [part.filled(result.dtype) for part in parts]]
-    together = flat[0] if len(flat) == 1 else concatenate(flat, 0)
-    return _summed(together, found, sources)
+    return _summed(_together(parts, result.dtype), found, sources)
+
+
+def _together(parts: Parts, dtype: Any) -> Handle:
+    """Return the coefficients of all parts along one axis."""
+    flat = [reshape(x, (x.aval.size,)) for x in [part.filled(dtype) for part in parts]]
+    return flat[0] if len(flat) == 1 else concatenate(flat, 0)
 
 
 def _summed(together: Handle, places: Sequence[int], sources: Sequence[int]) -> Entries:
