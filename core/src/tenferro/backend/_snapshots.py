@@ -23,8 +23,12 @@ _ALIGNMENT = 16  # bytes, of the memory that NumPy allocates
 def is_numpy(x: Any) -> bool:
     """Return whether a value has the flags of a NumPy array.
 
-    A handle is not asked for flags: its answer is an error that reads the user's source file.
+    A handle is not asked for flags: its answer is an error that reads the user's source file. Nor
+    is an array of NumPy's own class, which makes an object for each answer.
     """
+    kind = type(x)
+    if kind.__name__ == "ndarray" and kind.__module__ == "numpy":
+        return True
     return not isinstance(x, Handle) and hasattr(getattr(x, "flags", None), "writeable")
 
 

@@ -55,8 +55,14 @@ class Borrowed(dict[int, tuple[ValueKey, Any]]):
     ``reads`` are the reads of a function's first call.
     """
 
-    memo: Memo | None = None
-    reads: Reads | None = None
+    __slots__ = ("memo", "reads")
+
+    def __init__(
+        self, keys: Any = (), *, memo: Memo | None = None, reads: Reads | None = None
+    ) -> None:
+        super().__init__(keys)
+        self.memo = memo
+        self.reads = reads
 
 
 _captured: dict[int, tuple[ref[Any], ref[ValueKey]]] = {}  # by id of the array
@@ -277,8 +283,8 @@ def aval_of_operand(x: Any) -> Aval:
             _check_class(x)
         if kind in _described and (aval := _aval_by_owner(x)) is not None:
             return aval
-    dtype = getattr(x, "dtype", None)
-    if dtype is None or not hasattr(x, "shape") or isinstance(x, type):
+    dtype, shape = getattr(x, "dtype", None), getattr(x, "shape", None)
+    if dtype is None or shape is None or isinstance(x, type):
         raise UnknownOperandError(
             f"cannot make an array of {type(x).__name__}\n"
             f"  got        {str(x)[:60]!r}\n"
@@ -290,7 +296,7 @@ def aval_of_operand(x: Any) -> Aval:
         found = _dtypes[dtype]
     except KeyError:
         found = _dtypes[dtype] = DType.of(dtype)
-    return Aval(x.shape, found)
+    return Aval(shape, found)
 
 
 def _hint_for_value(x: Any) -> str:
@@ -464,8 +470,7 @@ class borrowing:
     def __enter__(self) -> None:
         outer, keys = _borrowed.get(), self._keys
         if outer is not None:
-            keys = Borrowed({**outer, **keys})
-            keys.memo = self._keys.memo or outer.memo
+            keys = Borrowed({**outer, **keys}, memo=keys.memo or outer.memo)
         self._entered = keys
         self._token = _borrowed.set(keys)
 

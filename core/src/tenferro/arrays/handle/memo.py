@@ -20,7 +20,7 @@ anew each time, and as the branch that it takes. A memo belongs to one call at a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -181,7 +181,12 @@ class Memo:
     @property
     def captured(self) -> Iterator[MemoLeaf]:
         """All leaves of arrays that were captured."""
-        return chain.from_iterable(self._captured.values())
+        return chain.from_iterable(self.captured_leaves)
+
+    @property
+    def captured_leaves(self) -> Iterable[list[MemoLeaf]]:
+        """The leaves of arrays that were captured, by their avals."""
+        return self._captured.values()
 
     def seen(self, token: Hashable) -> tuple[MemoLeaf, Any] | None:
         """Return the leaf of an array that this call has captured, and the array's owner."""

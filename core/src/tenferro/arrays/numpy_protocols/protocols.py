@@ -98,16 +98,17 @@ def _remembering(ufunc: Any, function: Callable[..., Any]) -> Callable[..., Any]
 @covers("__array_function__")
 def array_function(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """Apply a NumPy function to arrays."""
-    if function.__name__ == "prod":
+    name = function.__name__
+    if name == "prod":
         refuse_other_shape(sys._getframe(2))  # np.polynomial's polyvalfromroots
-    if function.__name__ in _MEMORY and _is_called_by_scipy():
+    if name in _MEMORY and _is_called_by_scipy():
         return _as_memory(function, args, kwargs)
-    if function.__name__ in _FILES:
+    if name in _FILES:
         return _as_memory(function, args, kwargs)
     memo = memo_of(args) if LENT else None
     if memo is None:
         return _call(function, args, kwargs)
-    given = [again.data(x) for x in args] if function.__name__ in _OF_DATA else args
+    given = [again.data(x) for x in args] if name in _OF_DATA else args
 
     def record(*args: Any, **kwargs: Any) -> Any:
         return _call(function, args, kwargs)

@@ -226,6 +226,8 @@ def gradient_key(aval: Aval, value: Value | None, conjugate: bool) -> ValueKey:
 def regroup(leaves: Sequence[Any], specs: Sequence[Any]) -> tuple[Any, ...]:
     """Restore the structures of the arguments from their leaves."""
     trees, start = [], 0
+    if len(specs) == 1:
+        return (_tree.unflatten(specs[0], leaves),)
     for spec in specs:
         trees.append(_tree.unflatten(spec, leaves[start : start + spec.num_leaves]))
         start += spec.num_leaves

@@ -135,10 +135,8 @@ class Loans:
         """Let the memo, or the reads of a first call, see the arrays that a function captures."""
         if self._memo is None and self.reads is None:
             return nullcontext()
-        borrowed = Borrowed()
-        borrowed.memo = None if self._memo is None else self._memo.memo
-        borrowed.reads = self.reads
-        return borrowing(borrowed)
+        memo = None if self._memo is None else self._memo.memo
+        return borrowing(Borrowed(memo=memo, reads=self.reads))
 
     def mark(self) -> None:
         """Note a first recording, after which the next call of the function gets a memo.
@@ -186,6 +184,8 @@ class Loans:
         if self._memo is not None:
             running.lent = None
             self._give_back(self._memo, error)
+        if not self._protected and not self._keys:
+            return
         for operand in self._protected:
             release(operand)
         alive = [key for key in [reference() for reference in self._keys] if key is not None]

@@ -101,8 +101,9 @@ class Lent:
             return False
         if not (self._is_alone() or self._is_alone_without_cycles(1 if before == 0 else 0)):
             return False
-        for leaf in chain(self.arguments, memo.captured):
-            leaf.held = UNKNOWN
+        for leaves in (self.followed, self.others.values(), *memo.captured_leaves):
+            for leaf in leaves:
+                leaf.held = UNKNOWN
         self.trace.evaluated, self.trace.converted = (), ""
         self._judge(size - before if before else 0)
         return True

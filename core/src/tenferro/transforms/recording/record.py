@@ -78,17 +78,16 @@ def record(
     has_aux: bool = False,
 ) -> Recording:
     """Call the function with the chosen arguments followed; the caller ends the ``loans``."""
-    names = parameter_names(function, len(args))
     trees = [_tree.flatten(args[i]) for i in check_argnums(argnums, len(args))]
     memo = loans.memo_of(function, argnums, trees)
+    is_found_again = memo is not None and memo.followed and len(argnums) == len(args)
+    names = [""] * len(args) if is_found_again else parameter_names(function, len(args))
     nested = None if memo is not None else loans.nested([names[i] for i in argnums], trees)
     again = memo or nested
     trace = Trace() if again is None else again.trace
     followed = list(args)
     wrt: list[ValueKey] = []
-    borrowed = Borrowed()
-    borrowed.memo = None if memo is None else memo.memo
-    borrowed.reads = loans.reads
+    borrowed = Borrowed(memo=None if memo is None else memo.memo, reads=loans.reads)
     plain = True
     for i, (leaves, spec) in zip(argnums, trees, strict=True):
         if nested is not None:

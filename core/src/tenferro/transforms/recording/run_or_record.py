@@ -76,31 +76,28 @@ def run_or_record(
     known = _known(primal, inputs, stand_ins, looked_at)
     if known is None:
         return pending(emitted_again(kind, primal, inputs, emitted, stand_ins, notes))
-    structure, leaves = known
-    operands = [held_by(leaf) for leaf in leaves]
-    given = len(operands) - len(looked_at)
+    structure, leaves, operands = known
     if structure is None:
         return _run_anew(leaves, len(inputs), emit(primal), plain, backend)
     chosen = select_backend(backend, operands)
     avals = tuple([leaf.aval for leaf in leaves])
-
-    make = partial(finish, leaves, avals, partial(emitted, chosen), chosen, reads, notes)
-    if notes is None:  # they end with the process
-        parts = kind, len(looked_at), structure, avals
-        make = partial(_kept_or_finished, parts, rolls, reads, chosen, make)
-    key: Hashable = (kind, len(looked_at), structure, avals, chosen, chosen.lowerings.generation)
-    try:
-        program = _program(key, make, _BYTES_PER_ITEM * len(structure), reads, operands)
-    except ClosedOverError as closed:
-        outputs = closed.outputs
-    else:
-        _tell(notes, program)
-        take = chosen.asoperand
-        pairs = zip(operands, avals, strict=True)
-        results = program.executable(*[take(x, aval) for x, aval in pairs])
-        avals = program.output_avals
-        return deliverer(avals, chosen, operands[:given], plain, fresh=True)(results)
-    return _run_anew(leaves, len(inputs), outputs, plain, backend)
+    parts = kind, len(looked_at), structure, avals
+    key = (*parts, chosen, chosen.lowerings.generation)
+    program: Finished | None = TRANSFORMS.get(key)
+    if program is None or program.reads:
+        make = partial(finish, leaves, avals, partial(emitted, chosen), chosen, reads, notes)
+        if notes is None:  # they end with the process
+            make = partial(_kept_or_finished, parts, rolls, reads, chosen, make)
+        try:
+            program = _program(key, make, _BYTES_PER_ITEM * len(structure), reads, operands)
+        except ClosedOverError as closed:
+            return _run_anew(leaves, len(inputs), closed.outputs, plain, backend)
+    _tell(notes, program)
+    take = chosen.asoperand
+    pairs = zip(operands, avals, strict=True)
+    results = program.executable(*[take(x, aval) for x, aval in pairs])
+    given = operands[: len(operands) - len(looked_at)]
+    return program.deliverer(chosen, given, plain)(results)
 
 
 def _kept_or_finished(
@@ -161,9 +158,9 @@ def _known(
     inputs: Sequence[ValueKey],
     stand_ins: Sequence[ValueKey] | None,
     looked_at: Sequence[ValueKey],
-) -> tuple[tuple[Any, ...] | None, list[ValueKey]] | None:
-    """Return the cache key and the leaves of a primal; ``None`` if a value is not known, or a
-    transform is open.
+) -> tuple[tuple[Any, ...] | None, list[ValueKey], list[Any]] | None:
+    """Return the cache key of a primal, its leaves and their operands; ``None`` if a value is not
+    known, or a transform is open.
     """
     if any([is_traced(key) for key in (*primal, *(stand_ins or ()))]):
         return None
@@ -171,9 +168,10 @@ def _known(
     leaves += looked_at
     if stand_ins is not None:
         leaves[: len(inputs)] = stand_ins
-    if any([held_by(leaf) is UNKNOWN for leaf in leaves]):
+    operands = [held_by(leaf) for leaf in leaves]
+    if any([operand is UNKNOWN for operand in operands]):
         return None
-    return structure, leaves
+    return structure, leaves, operands
 
 
 def _signature(
@@ -322,7 +320,9 @@ class Finished:
     ``notes`` are what was appended while it was emitted.
     """
 
-    __slots__ = ("__weakref__", "_others", "executable", "notes", "output_avals", "reads")
+    __slots__ = (
+        "__weakref__", "_deliverer", "_others", "executable", "notes", "output_avals", "reads"
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -336,6 +336,17 @@ class Finished:
         self.reads = reads
         self.notes = notes
         self._others: set[Hashable] = set()
+        self._deliverer: Callable[[Sequence[Any]], list[Any]] | None = None
+
+    def deliverer(
+        self, backend: Backend, operands: Sequence[Any], plain: bool
+    ) -> Callable[[Sequence[Any]], list[Any]]:
+        """Return ``deliverer`` of the results; on NumPy it is made once for all operands."""
+        if not plain or backend.name != "numpy":
+            return deliverer(self.output_avals, backend, operands, plain, fresh=True)
+        if self._deliverer is None:
+            self._deliverer = deliverer(self.output_avals, backend, operands, plain, fresh=True)
+        return self._deliverer
 
     def __reduce__(self) -> tuple[object, ...]:
         if self.reads or self.notes:

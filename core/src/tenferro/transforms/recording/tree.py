@@ -212,8 +212,12 @@ def _split_plain(items: Sequence[Any], leaves: list[Any], name: list[Any]) -> No
 
 
 def is_bare(tree: Any) -> bool:
-    """Return True if the tree is known to be a leaf without a closer look."""
-    return type(tree) in _PLAIN or hasattr(tree, "__array_interface__")
+    """Return True if the tree is known to be a leaf without a closer look.
+
+    The class is asked, since an array describes itself anew each time that it is asked.
+    """
+    kind = type(tree)
+    return kind in _PLAIN or hasattr(kind, "__array_interface__")
 
 
 def unflatten(spec: Any, leaves: Sequence[Any]) -> Any:
