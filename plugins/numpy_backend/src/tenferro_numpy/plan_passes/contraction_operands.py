@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from itertools import chain
 from typing import Any
 
 from tenferro.backend.extend import NamedTuple
@@ -34,6 +35,19 @@ class _Product(NamedTuple):
     matrices: tuple[Matrix, ...]
 
 
+class _Copy(NamedTuple):
+    """A copy of an array, with its axes in this order, merged into this shape."""
+
+    slot: int
+    axes: tuple[int, ...]
+    shape: tuple[int, ...]
+
+    def step(self, target: int) -> Step:
+        """Return the step that makes it."""
+        line = Expression(COPY_TO_MATRIX, (self.axes, self.shape), shares=True)
+        return Step(line, (self.slot,), (target,), ())  # no instruction has this result
+
+
 def share_operands(
     steps: Sequence[Step],
     avals: list[Aval],
@@ -47,19 +61,20 @@ def share_operands(
     a loop, and read in each of its steps.
     """
     products = _products(steps, avals, operations)
-    read = Counter([copy for product in products.values() for copy in _copies(product, avals)])
-    made: dict[tuple[int, Matrix], int] = {}
+    copies = {key: _copies(product, avals) for key, product in products.items()}
+    read = Counter(chain.from_iterable(copies.values()))
+    lines: dict[Any, Expression] = {}
+    made: dict[_Copy, int] = {}
     found: list[Step] = []
     for step in steps:
         product = products.get(id(step))
         if product is not None:
-            for slot, matrix in _copies(product, avals):
-                is_shared = slot in staying or read[slot, matrix] > 1
-                if is_shared and (slot, matrix) not in made:
-                    made[slot, matrix] = len(avals)
-                    avals.append(avals[slot].with_shape(matrix.shape))
-                    found.append(_copy(slot, matrix, made[slot, matrix]))
-            _read_matrices(product, avals, made)
+            for copy in copies[id(step)]:
+                if copy not in made and (copy.slot in staying or read[copy] > 1):
+                    made[copy] = len(avals)
+                    avals.append(avals[copy.slot].with_shape(copy.shape))
+                    found.append(copy.step(made[copy]))
+            _read_matrices(product, avals, made, lines)
         found.append(step)
     return _without_unread(found, operations, outputs)
 
@@ -89,6 +104,7 @@ def _products(
     """Return the products of small matrices by the identity of their steps."""
     views: dict[int, tuple[int, Sequence[int]]] = {}  # slot → what it is a transposition of
     found = {}
+    known: dict[Any, tuple[Matrix, Matrix] | None] = {}  # a loop repeats few products
     for step in steps:
         if len(step.positions) != 1 or step.expression.foreign:
             continue
@@ -98,39 +114,41 @@ def _products(
         elif type(op) is DotGeneral:
             behind = [views.get(i) or (i, range(avals[i].ndim)) for i in step.operands]
             sources, orders = zip(*behind, strict=True)
-            matrices = matrices_of(op, [avals[slot] for slot in sources], orders)
+            given = op, tuple([avals[slot] for slot in sources]), orders
+            if given not in known:
+                known[given] = matrices_of(*given)
+            matrices = known[given]
             if matrices is not None:
                 found[id(step)] = _Product(step, sources, matrices)
     return found
 
 
-def _copies(product: _Product, avals: Sequence[Aval]) -> list[tuple[int, Matrix]]:
-    """Return what a product copies: arrays, and the matrices that it makes of them."""
+def _copies(product: _Product, avals: Sequence[Aval]) -> list[_Copy]:
+    """Return the small copies that a product makes of its operands."""
     pairs = zip(product.sources, product.matrices, strict=True)
     return [
-        (slot, matrix._replace(is_transposed=False))
+        _Copy(slot, matrix.axes, matrix.shape)
         for slot, matrix in pairs
         if matrix.is_copy and size_of(avals[slot]) <= PAGES
     ]
 
 
-def _copy(slot: int, matrix: Matrix, target: int) -> Step:
-    line = Expression(COPY_TO_MATRIX, (matrix.axes, matrix.shape), shares=True)
-    return Step(line, (slot,), (target,), ())  # no instruction has this result
-
-
 def _read_matrices(
-    product: _Product, avals: Sequence[Aval], made: dict[tuple[int, Matrix], int]
+    product: _Product,
+    avals: Sequence[Aval],
+    made: dict[_Copy, int],
+    lines: dict[Any, Expression],
 ) -> None:
     """Let a product read copies that were made, and arrays instead of their transpositions."""
     step, sources, matrices = product
-    keys = [
-        (slot, matrix._replace(is_transposed=False))
-        for slot, matrix in zip(sources, matrices, strict=True)
-    ]
-    operands = tuple([made.get(key, key[0]) for key in keys])
+    pairs = zip(sources, matrices, strict=True)
+    copies = [_Copy(slot, matrix.axes, matrix.shape) for slot, matrix in pairs]
+    operands = tuple([made.get(copy, copy.slot) for copy in copies])
     if operands == step.operands:
         return
-    given, result = [avals[slot] for slot in sources], avals[step.targets[0]]
-    step.expression = product_of(given, matrices, [key in made for key in keys], result)
-    step.operands = operands
+    of_arrays = tuple([avals[slot] for slot in sources])
+    given = of_arrays, matrices, tuple([copy in made for copy in copies]), avals[step.targets[0]]
+    line = lines.get(given)
+    if line is None:
+        line = lines[given] = product_of(*given)
+    step.expression, step.operands = line, operands
