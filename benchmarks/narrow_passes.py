@@ -78,10 +78,20 @@ def inverse(np: Any, x: Any) -> Any:
 def rotations(np: Any, x: Any) -> Any:
     """A point turned by angles: matrices are put together of numbers, which are read one by one."""
     point = x[:2]
-    for k in range(len(x)):
+    for k in range(0, len(x), len(x) // 8):
         c, s = np.cos(x[k]), np.sin(x[k])
         point = np.stack([np.stack([c, -s]), np.stack([s, c])]) @ point
     return np.sum(point**2 * x[-2:])
+
+
+def tracking(np: Any, x: Any) -> Any:
+    """The covariance of a filter of place and speed: matrices of two rows."""
+    a, p = np.stack([np.stack([1.0 + x[0], x[1]]), np.stack([-x[1], 0.9 - x[0]])]), np.outer(x, x)
+    for _ in range(8):
+        p = a @ p @ a.T + 0.1 * a
+        gain = p[:, 0] / (p[0, 0] ** 2 + 1.0)
+        p = p - np.outer(gain, gain)
+    return np.sum(np.linalg.solve(p + 9.0 * a, x))
 
 
 LOSSES: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
@@ -98,7 +108,8 @@ LOSSES: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
     "pairs, n = 200": (pairs, (200, 3)),
     "pairs, n = 50": (pairs, (50, 3)),
     "columns, n = 1,000": (columns, (1_000, 3)),
-    "rotations by 8 angles": (rotations, (8,)),
+    "rotations by 8 of 100 angles": (rotations, (100,)),
+    "filter of two states": (tracking, (2,)),
 }
 
 

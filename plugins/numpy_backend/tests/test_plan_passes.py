@@ -9,6 +9,7 @@ from tenferro_numpy.planner import PLAN_PASSES, SWITCHES
 
 LARGE = np.linspace(0.1, 1.0, 600_000).reshape(20_000, 30)
 SMALL = np.linspace(0.1, 1.0, 6)
+SEVERAL = np.linspace(0.1, 1.0, 80)
 ONE = np.float64(0.3)
 
 
@@ -38,6 +39,13 @@ def points_in_columns(x):
     return np.exp(x.T - x[0][:, None]) * x[1][:, None]
 
 
+def filtered(x):
+    a, p = np.array([[1.0, 0.1], [-0.2, 0.9]]), np.reshape(x[:4], (2, 2))
+    for k in range(8):
+        p = a @ p @ a.T + x[k % 6] * np.outer(p[0], p[:, 1])
+    return np.linalg.solve(p, x[4:6])
+
+
 def elementwise(x):
     return np.sin(np.exp(x) * x) + np.cos(x)
 
@@ -64,13 +72,14 @@ def dead_arrays(x):
 PROGRAMS = {
     "row_blocks": (rows, LARGE, np.linspace(-1.0, 1.0, 900).reshape(30, 30)),
     "constant_masks": (constant_mask, SMALL),
-    "padded_sums": (padded, SMALL),
+    "padded_sums": (padded, SEVERAL),
     "lazy_broadcasts": (broadcast, LARGE[:2].reshape(-1)),
     "row_major": (points_in_columns, LARGE.reshape(-1, 3)),
     "fusion": (elementwise, LARGE),
-    "elements": (rotation, SMALL),
+    "short_arrays": (filtered, SMALL),
+    "elements": (rotation, SEVERAL),
     "unboxing": (numbers, ONE),
-    "scalar_arrays": (scalar_and_arrays, SMALL, ONE),
+    "scalar_arrays": (scalar_and_arrays, SEVERAL, ONE),
     "constant_operands": (constant_operands, LARGE[:100]),
     "memory_reuse": (dead_arrays, LARGE[:40]),
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
+from struct import Struct
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -190,7 +191,9 @@ class NumpyBackend(Backend):
         return np.__version__, np.__file__, cache_of_core(), thread_count(), processor_features()
 
     def kept_value(self, value: Any) -> Any:
-        """Return how an array of a plan is made again in another process."""
+        """Return how an array or a format of a plan is made again in another process."""
+        if isinstance(value, Struct):
+            return Struct, (value.format,)
         return made_again(value) if isinstance(value, np.ndarray) else NotImplemented
 
     def memory_stats(self) -> Mapping[str, int]:

@@ -185,8 +185,9 @@ class NumpyExecutable(Executable):
 
     def _check_line(self, number: int, seconds: float, results: tuple[Any, ...]) -> None:
         """Raise LoweringError unless a line gave what the avals of its instruction say."""
-        position = self.plan.lines[number].position
-        if position is None:
+        line = self.plan.lines[number]
+        position = line.position
+        if position is None or line.expression.elements:
             return
         operation, inputs, outputs = self.program.instructions[position][:3]
         for slot, result in zip(outputs, results, strict=True):

@@ -42,7 +42,9 @@ __all__ = [
 
 #: A program with fewer lines per line on Python's numbers is mostly made of such lines.
 _MAX_LINES_PER_NUMBER_LINE = 1.25
-_BOOL = Aval((), DType.of("bool"))
+_MAX_SPLIT = 16  # elements of an array that may be computed number by number
+_MIN_SPLIT = 32  # such arrays of a program, below which looking for them takes too long
+_BOOL, _FLOAT = Aval((), DType.of("bool")), DType.of("float64")
 _EFFECT = "std::debug_callback"
 _UPDATES = frozenset(("std::dynamic_update_slice", "std::scatter", "std::scatter_add"))
 _INDEXED = frozenset(("std::gather", "std::scatter", "std::scatter_add"))
@@ -88,6 +90,10 @@ def _read_instead(inputs: tuple[int, ...], moved: Mapping[int, int]) -> tuple[in
     return tuple([moved.get(i, i) for i in inputs])
 
 
+def _may_be_split(aval: Aval) -> bool:
+    return aval.dtype is _FLOAT and bool(aval.shape) and 0 < aval.size <= _MAX_SPLIT
+
+
 class Planner:
     """A program while it becomes a plan."""
 
@@ -107,6 +113,7 @@ class Planner:
         self.memo: dict[tuple[Any, ...], Expression] = {}
         self.has_regions = False
         self.numbers: set[int] = set()  # slots that hold Python's own numbers
+        self.moved: dict[int, int] = {}  # slots that are another one's value
         self.blocks: dict[int, Step] = {}  # position → the step of its row block
         self.passes: list[tuple[str, int]] = []  # names of passes that ran, steps after each
 
@@ -147,7 +154,7 @@ class Planner:
         avals, memo, blocks, steps = self.avals, self.memo, self.blocks, self.steps
         by_literals = self.written_by_literals()
         aval_of = avals.__getitem__
-        moved: dict[int, int] = {}  # slots that are another one's value
+        moved = self.moved
         for position, row in self.rows():
             if position in blocks:
                 self.add_block(blocks[position], position, moved)
@@ -217,6 +224,10 @@ class Planner:
             made: Expression = loops.loop_expression(op, avals, self.table, self.how)
             return made
         return expression(op, avals, result, function)
+
+    def operands_of(self, step: Step) -> tuple[int, ...]:
+        """Return what the instruction of a step reads, of which the step may read less."""
+        return _read_instead(self.program.nodes[step.positions[0]].inputs, self.moved)
 
     # ---- masks -----------------------------------------------------------------------------------
 
@@ -346,6 +357,14 @@ class Planner:
 
     # ---- numbers ---------------------------------------------------------------------------------
 
+    def split_short_arrays(self) -> None:
+        """Compute arrays of a few numbers number by number, where that is faster."""
+        short = {aval for aval in set(self.avals) if _may_be_split(aval)}
+        if sum([aval in short for aval in self.avals]) < _MIN_SPLIT:
+            return
+        by_numbers = import_module(f"{_PASSES}.short_arrays.rewriting").by_numbers
+        self.steps, self.outputs, self.numbers = by_numbers(self)
+
     def pick_elements(self) -> None:
         """Read single elements, and put arrays together of them, in one step each."""
         if _ELEMENTS.isdisjoint(self.classes):
@@ -353,10 +372,7 @@ class Planner:
         operations = [row[0] for row in self.program.nodes]
         given = self.avals, operations, self.literals, self.outputs
         pick_and_put = import_module(f"{_PASSES}.elements").pick_and_put
-        self.steps, together = pick_and_put(self.steps, *given)
-        if together:
-            by_numbers = import_module(f"{_PASSES}.short_arrays").by_numbers
-            self.steps = by_numbers(self.steps, *given, together, self.expression_of)
+        self.steps = pick_and_put(self.steps, *given)
 
     def join_indices(self) -> None:
         """Take a row of an array by one index."""
@@ -367,7 +383,8 @@ class Planner:
 
     def unbox(self) -> None:
         """Run lines of rank 0 on Python's own numbers."""
-        self.steps, self.numbers = unbox(self.steps, self.avals, self.literals)
+        given = self.avals, self.literals, self.numbers
+        self.steps, self.numbers = unbox(self.steps, *given)
 
     def convert_scalars(self) -> None:
         """Convert a scalar to an array once, if several lines combine it with arrays."""
@@ -415,6 +432,7 @@ PLAN_PASSES = (
     PlanPass("row_blocks", methodcaller("find_row_blocks")),
     PlanPass("lowering", methodcaller("choose_expressions"), is_optional=False),
     PlanPass("constant_masks", methodcaller("fold_constant_masks")),
+    PlanPass("short_arrays", methodcaller("split_short_arrays")),
     PlanPass("mask_counts", methodcaller("count_masks"), is_optional=False),
     PlanPass("padded_sums", methodcaller("add_padded_sums")),
     PlanPass("constant_gathers", methodcaller("assemble_gathers"), is_optional=False),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ __all__ = [
     "Scalar",
     "Specialize",
     "called",
+    "for_each",
     "simple",
 ]
 
@@ -57,6 +59,8 @@ class Expression(NamedTuple):
     onto         of another line: the call that writes its result to `{out}`, which it does not read
     strict_out   `onto` is for `{out}` in row-major order
     as_is        it reads numbers as they are, Python's or NumPy's
+    elements     it gives the elements of its instruction's results, as Python's numbers
+    each         of such a line: the line of one, and the operands of each
     update       of a line that changes a copy of its first operand: the line that changes itself
     memory_of    the operand in whose memory the result is
     fold         of a reduction: the ufunc, the axes and the dtype of the result
@@ -81,6 +85,8 @@ class Expression(NamedTuple):
     expanded_for: int = _NEVER
     strict_out: bool = False
     as_is: bool = False
+    elements: bool = False
+    each: tuple[Expression, tuple[tuple[int, ...], ...]] | None = None
 
     def __getnewargs__(self) -> tuple[Any, ...]:  # type: ignore[misc]  # of our NamedTuple
         """Return what pickle writes: all but `scalar`, which only the planner reads."""
@@ -109,6 +115,8 @@ class Expression(NamedTuple):
         """
         if self.safe is not None:
             return self.safe
+        if self.each is not None:
+            return _for_each(*self.each)
         there = _OPERATORS.get(self.template)
         if there is not None:
             return there
@@ -131,10 +139,34 @@ class Expression(NamedTuple):
 
 
 class Scalar(NamedTuple):
-    """A line on Python's own numbers, and the nanoseconds that it saves."""
+    """A line on Python's own numbers.
+
+    gain    nanoseconds that it saves
+    total   the line that gives the same and never raises; None if it is for one number alone
+    cost    nanoseconds that this takes
+    """
 
     expression: Expression
     gain: int
+    total: Expression | None = None
+    cost: int = 0
+
+
+def for_each(line: Expression, rows: tuple[tuple[int, ...], ...]) -> Expression:
+    """Make the line that gives a number for each row of operands."""
+    names = {f"p{i}": f"{{p{i}}}" for i in range(len(line.bound))}
+    texts = [line.template.format(*[f"{{{i}}}" for i in row], **names) for row in rows]
+    return Expression(", ".join(texts), line.bound, elements=True, each=(line, rows))
+
+
+def _for_each(line: Expression, rows: tuple[tuple[int, ...], ...]) -> Function:
+    """Return what gives a number for each row of operands; compiling the whole line costs more."""
+    function = line.function()
+    if len(rows) == 1:
+        (row,) = rows
+        return lambda *xs: function(*[xs[i] for i in row])
+    takers = [itemgetter(*column) for column in zip(*rows, strict=True)]
+    return lambda *xs: [*map(function, *[take(xs) for take in takers])]
 
 
 #: Ufuncs whose loop branches for each element if the result is the memory of an operand, and is

@@ -133,7 +133,7 @@ class LoopPlanner(Planner):
             if self.avals[slot] in UNBOXED
         }
         given = free.union(self.literals)
-        self.steps, self.numbers = unbox(self.steps, self.avals, given, linked)
+        self.steps, self.numbers = unbox(self.steps, self.avals, given, self.numbers, linked)
 
     def later(self, output: int) -> int | None:
         """Return the result whose rows are carries after a step, for that of those before it."""

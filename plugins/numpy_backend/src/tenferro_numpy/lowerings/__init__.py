@@ -23,7 +23,7 @@ from tenferro.primitives import Aval
 from tenferro_numpy.ir.expression import Expression, Function, Scalar, Specialize, called
 from tenferro_numpy.lowerings.ufuncs import ufunc_expression
 
-__all__ = ["expression", "is_own", "lowerings", "own_expression"]
+__all__ = ["expression", "is_own", "is_promised_here", "lowerings", "own_expression"]
 
 # the primitives whose lowerings each module replaces, or completes
 # generated: lowered primitives
@@ -123,6 +123,12 @@ def is_own(op: Any, function: Function) -> bool:
     return getattr(function, "func", function) is _own_function(op.key)
 
 
+def is_promised_here(op: Any, promise: Promised | None) -> bool:
+    """Return whether the table chose a lowering that is registered here and loads when used."""
+    own = _by_key().get(op.key)
+    return promise is not None and own is not None and own.target is promise
+
+
 def own_expression(
     op: Any, avals: tuple[Aval, ...], result: Aval, promise: Promised | None
 ) -> Expression | None:
@@ -130,9 +136,7 @@ def own_expression(
 
     The lowering loads if the expression calls it. `None` if no expression is listed.
     """
-    own = _by_key().get(op.key)
-    target: Any = None if own is None else own.target
-    if promise is None or target is not promise:
+    if promise is None or not is_promised_here(op, promise):
         return None
     return _written(op, avals, result, promise)
 

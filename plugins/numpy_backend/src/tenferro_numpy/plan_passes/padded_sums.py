@@ -82,8 +82,10 @@ def add_windows(
 
 def _operation(step: Step, operations: Sequence[Any], *kinds: type) -> Any:
     """Return the operation of a step if it is of one of these classes and ours to rewrite."""
-    op = operations[step.positions[0]] if len(step.positions) == 1 else None
-    return op if type(op) in kinds and not step.expression.foreign else None
+    if len(step.positions) != 1 or step.on_numbers or step.expression.foreign:
+        return None
+    op = operations[step.positions[0]]
+    return op if type(op) in kinds else None
 
 
 class _Rewriting:

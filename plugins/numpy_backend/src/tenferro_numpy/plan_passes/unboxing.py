@@ -35,26 +35,28 @@ def unbox(
     steps: Sequence[Step],
     avals: list[Aval],
     free: Collection[int],
+    numbers: Collection[int] = (),
     linked: Mapping[int, int] | None = None,
 ) -> tuple[list[Step], set[int]]:
     """Insert conversions, and return the steps and the slots that hold Python numbers.
 
-    The avals of new slots are appended. ``free`` are slots that are there in both forms: literals,
+    The avals of new slots are appended. ``numbers`` are slots that hold such numbers already.
+    ``free`` are slots that are there in both forms: literals,
     and what a loop only reads. ``linked`` are the inputs of a loop's body that have the form of
     another slot: carries, and what they become.
     """
     possible: dict[int, Step | None] = {
         slot: step for step in steps if step.expression.scalar is not None for slot in step.targets
     }
-    linked = _possible_carries(linked or {}, possible, free)
+    linked = _possible_carries(linked or {}, possible, {*free, *numbers})
     possible.update(dict.fromkeys(linked))
-    if not possible:
+    if not (possible or numbers):
         return list(steps), set()
-    worthwhile = _Groups(possible, free, linked).worthwhile(steps)
-    if not worthwhile:
+    worthwhile = _Groups(possible, free, linked).worthwhile(steps, numbers)
+    if not (worthwhile or numbers):
         return list(steps), set()
     border = _Border(avals, free)
-    border.numbers.update(worthwhile)
+    border.numbers.update(worthwhile, numbers)
     return border.rewrite(steps), border.numbers
 
 
@@ -131,8 +133,11 @@ class _Groups:
             parent[slot] = slot = parent[parent[slot]]
         return slot
 
-    def worthwhile(self, steps: Sequence[Step]) -> list[int]:
-        """Return the slots whose group saves more than its conversions cost."""
+    def worthwhile(self, steps: Sequence[Step], numbers: Collection[int]) -> list[int]:
+        """Return the slots whose group saves more than its conversions cost.
+
+        What groups read of ``numbers``, or what lines on numbers read of them, is not converted.
+        """
         gain = dict.fromkeys(self.possible, 0)
         for slot, step in self.possible.items():
             if step is not None:
@@ -145,8 +150,8 @@ class _Groups:
             if step.targets[0] in self.possible or not is_other(step.operands)
         ]
         conversions = {pair for step in beside for pair in self._conversions(step)}
-        for group, _, cost in conversions:
-            gain[group] -= cost
+        for group, slot, cost in conversions:
+            gain[group] += cost if slot in numbers else -cost
         return [slot for slot in self.possible if gain[self.of(slot)] > 0]
 
     def _conversions(self, step: Step) -> Iterator[tuple[int, int, int]]:
@@ -154,6 +159,11 @@ class _Groups:
         possible = self.possible
         target = step.targets[0]
         scalar = step.expression.scalar
+        if step.on_numbers:
+            for slot in step.operands:
+                if slot in possible:
+                    yield self.of(slot), slot, -_UNBOX_COST
+            return
         if step.expression.as_is or (scalar is not None and scalar.expression.as_is):
             return
         for slot in step.operands:
@@ -177,8 +187,9 @@ class _Border:
         """Rewrite the steps to read numbers of their own kind."""
         numbers, free = self.numbers, self.free
         for step in steps:
-            step.on_numbers = on_numbers = step.targets[0] in numbers
-            if on_numbers:
+            was, on_numbers = step.on_numbers, step.targets[0] in numbers
+            step.on_numbers = on_numbers
+            if on_numbers and not was:
                 assert step.expression.scalar is not None
                 step.expression = step.expression.scalar.expression
             if step.expression.as_is:

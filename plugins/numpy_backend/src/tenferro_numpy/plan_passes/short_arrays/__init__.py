@@ -1,0 +1,1 @@
+"""Arrays of a few numbers, computed number by number."""

@@ -1,0 +1,104 @@
+"""Which instructions run on numbers: those that save more than the conversions around them cost.
+
+All that can are taken first. One after the other is then given back if the whole gets cheaper, and
+at last each group of those that feed each other that saves nothing. Read next: `rewriting.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from tenferro.backend.extend import NamedTuple
+from tenferro.primitives import Aval
+
+__all__ = ["Candidate", "chosen"]
+
+_SWEEPS = 4
+#: nanoseconds of reading all elements of an array, and of putting an array together: twice what was
+#: measured, because a small gain is not worth more lines
+_READ, _READ_EACH, _PUT, _PUT_EACH, _SHAPED = 220, 28, 380, 32, 120
+
+
+class Candidate(NamedTuple):
+    """An instruction that can run on numbers: arrays that it reads and makes, and what it saves."""
+
+    operands: tuple[int, ...]
+    targets: tuple[int, ...]
+    saved: int
+
+
+def chosen(
+    candidates: Mapping[int, Candidate], outside: Collection[int], avals: Sequence[Aval]
+) -> set[int]:
+    """Return the numbers of the candidates to take; arrays `outside` are read as such anyway."""
+    choice = _Choice(candidates, outside, avals)
+    order = [*candidates]
+    for _ in range(_SWEEPS):
+        order.reverse()
+        if not any([choice.give_back(number) for number in order if number in choice.taken]):
+            break
+    choice.drop_groups()
+    return choice.taken
+
+
+class _Choice:
+    """What is taken so far, and which arrays have to be converted for it."""
+
+    def __init__(
+        self, candidates: Mapping[int, Candidate], outside: Collection[int], avals: Sequence[Aval]
+    ) -> None:
+        self.candidates = candidates
+        self.taken = set(candidates)
+        self.avals = avals
+        self.outside = outside
+        self.maker = {slot: number for number, each in candidates.items() for slot in each.targets}
+        self.readers: dict[int, list[int]] = {}
+        for number, each in candidates.items():
+            for slot in each.operands:
+                self.readers.setdefault(slot, []).append(number)
+
+    def conversion(self, slot: int) -> int:
+        """Return the nanoseconds of converting an array, as things are."""
+        aval, taken = self.avals[slot], self.taken
+        if not aval.shape:
+            return 0  # a number is converted by a pass of its own, for little
+        readers = self.readers.get(slot, ())
+        if self.maker.get(slot) in taken:
+            if slot in self.outside or not taken.issuperset(readers):
+                return _PUT + _PUT_EACH * aval.size
+        elif not taken.isdisjoint(readers):
+            return _READ + _READ_EACH * aval.size + (_SHAPED if aval.ndim > 1 else 0)
+        return 0
+
+    def give_back(self, number: int) -> bool:
+        """Give a candidate back if conversions then get cheaper by more than it saves."""
+        each = self.candidates[number]
+        slots = {*each.targets, *each.operands}
+        before = sum([self.conversion(slot) for slot in slots])
+        self.taken.remove(number)
+        after = sum([self.conversion(slot) for slot in slots])
+        if before - after > each.saved:
+            return True
+        self.taken.add(number)
+        return False
+
+    def drop_groups(self) -> None:
+        """Give back each group of candidates that feed each other and save nothing together."""
+        parent = {number: number for number in self.taken}
+
+        def root(number: int) -> int:
+            while parent[number] != number:
+                parent[number] = number = parent[parent[number]]
+            return number
+
+        slots: dict[int, int] = {}
+        for number in self.taken:
+            each = self.candidates[number]
+            for slot in (*each.targets, *each.operands):
+                parent[root(slots.setdefault(slot, number))] = root(number)
+        saved = dict.fromkeys(map(root, self.taken), 0)
+        for number in self.taken:
+            saved[root(number)] += self.candidates[number].saved
+        for slot, number in slots.items():
+            saved[root(number)] -= self.conversion(slot)
+        self.taken = {number for number in self.taken if saved[root(number)] > 0}

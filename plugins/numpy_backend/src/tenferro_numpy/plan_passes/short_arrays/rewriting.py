@@ -1,0 +1,300 @@
+"""Arrays of a few numbers are computed number by number.
+
+A call of NumPy costs as much as twenty operations on Python's numbers. The state of a small system
+of differential equations, the covariance of a filter, the messages of a chain with a few states are
+such arrays. What moves their elements then costs nothing, and a loop over them has no calls at all.
+Where an instruction needs an array, it is put together; where numbers are computed from an array,
+they are read all at once. Read next: `forms.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+from typing import Any, Protocol
+
+from tenferro.backend.lowering import LoweringTable
+from tenferro.computegraph import CompiledProgram
+from tenferro.primitives import Aval, DType
+from tenferro.primitives.constants import Constant
+from tenferro_numpy.ir.expression import Expression, for_each
+from tenferro_numpy.ir.literals import Literals, is_zero
+from tenferro_numpy.ir.step import Step
+from tenferro_numpy.lowerings import is_promised_here
+from tenferro_numpy.plan_passes.elements import array_of_elements
+from tenferro_numpy.plan_passes.short_arrays.choice import Candidate, chosen
+from tenferro_numpy.plan_passes.short_arrays.forms import (
+    Form,
+    Stage,
+    form_of,
+    is_short,
+)
+
+__all__ = ["Unsplit", "by_numbers"]
+
+_NUMBER = Aval((), DType.of("float64"))
+
+
+class Unsplit(Protocol):
+    """What is read of a program on its way to a plan; avals and literals are appended to."""
+
+    program: CompiledProgram
+    table: LoweringTable
+    avals: list[Aval]
+    literals: dict[int, Any]
+    steps: list[Step]
+    outputs: Sequence[int]
+
+    def operands_of(self, step: Step, /) -> tuple[int, ...]:
+        """Return what the instruction of a step reads."""
+        ...
+
+    def expression_of(self, op: Any, avals: tuple[Aval, ...], result: Aval, /) -> Expression:
+        """Choose the line of an instruction."""
+        ...
+
+
+def by_numbers(planner: Unsplit) -> tuple[list[Step], Sequence[int], set[int]]:
+    """Return the steps, the outputs, and the slots that hold Python's own numbers."""
+    forms = _forms(planner)
+    steps = planner.steps
+    if not forms:
+        return steps, planner.outputs, set()
+    literals = planner.literals
+    candidates = {
+        i: Candidate(
+            tuple([slot for slot in _read(planner, steps[i], form) if slot not in literals]),
+            steps[i].targets,
+            form.saved,
+        )
+        for i, form in forms.items()
+    }
+    outside = {*planner.outputs}
+    for i, step in enumerate(steps):
+        if i not in candidates:
+            outside.update(step.operands)
+    taken = chosen(candidates, outside, planner.avals)
+    if not taken:
+        return steps, planner.outputs, set()
+    rewriter = _Rewriter(planner)
+    for i, step in enumerate(steps):
+        if i in taken:
+            rewriter.compute(step, forms[i])
+        else:
+            rewriter.keep(step)
+    outputs = rewriter.as_arrays(planner.outputs)
+    return rewriter.steps, outputs, rewriter.numbers
+
+
+def _forms(planner: Unsplit) -> dict[int, Form]:
+    """Return the forms of the steps that can run on numbers, by their places."""
+    avals, nodes = planner.avals, planner.program.nodes
+    known: dict[Any, Form | None] = {}
+    found = {}
+
+    def scalar_of(op: Any, given: tuple[Aval, ...], result: Aval) -> Any:
+        return planner.expression_of(op, given, result).scalar
+
+    for i, step in enumerate(planner.steps):
+        result = avals[step.targets[0]]
+        if len(step.positions) != 1 or not is_short(result):
+            continue
+        op = nodes[step.positions[0]].operation
+        given = tuple([avals[slot] for slot in planner.operands_of(step)])
+        key = op, given
+        if key not in known:
+            own = is_promised_here(op, planner.table.promise(op, given))
+            known[key] = form_of(op, given, result, scalar_of) if own else None
+        form = known[key]
+        if form is not None:
+            found[i] = form
+    return found
+
+
+def _read(planner: Unsplit, step: Step, form: Form) -> tuple[int, ...]:
+    """Return the slots that a step reads on numbers."""
+    operands: tuple[int, ...] = planner.operands_of(step)
+    return operands if form.reads is None else tuple([operands[i] for i in form.reads])
+
+
+class _Rewriter:
+    """The steps so far, and the numbers that short arrays consist of.
+
+    elements  the slots of the numbers of each short array
+    numbers   slots of Python's numbers
+    missing   arrays that no step has put together so far
+    padding   the slots of zeros around padded terms: what is added to them stays as it is
+    """
+
+    def __init__(self, planner: Unsplit) -> None:
+        self.planner = planner
+        self.avals: list[Aval] = planner.avals
+        self.steps: list[Step] = []
+        self.elements: dict[int, Sequence[int]] = {}
+        self.numbers: set[int] = set()
+        self.missing: set[int] = set()
+        self.padding: set[int] = set()
+        self._literals = Literals(planner.literals, planner.table)
+        self._literal_slots: dict[str, int] = {}
+        self._lines: dict[Any, Expression] = {}
+
+    # ---- steps on arrays -------------------------------------------------------------------------
+
+    def keep(self, step: Step) -> None:
+        """Append a step as it is, behind those that put its operands together."""
+        if not (self.missing.isdisjoint(step.operands)):
+            step.operands = tuple(self.as_arrays(step.operands))
+        self.steps.append(step)
+
+    def as_arrays(self, slots: Sequence[int]) -> list[int]:
+        """Return slots that hold the same in the form of arrays, or of numbers of rank 0."""
+        found = []
+        for slot in slots:
+            if slot in self.missing:
+                if not self.avals[slot].shape:
+                    slot = self.elements[slot][0]
+                else:
+                    self.put(slot)
+            found.append(slot)
+        return found
+
+    def put(self, slot: int) -> None:
+        """Put an array together."""
+        literals = self.planner.literals
+        elements = [literals[i].value if i in literals else (i, None) for i in self.elements[slot]]
+        line, operands = array_of_elements(elements, self.avals[slot])
+        line = self._lines.setdefault((line.template, line.bound), line)
+        self.steps.append(Step(line, operands, (slot,), ()))
+        self.missing.discard(slot)
+
+    # ---- steps on numbers ------------------------------------------------------------------------
+
+    def compute(self, step: Step, form: Form) -> None:
+        """Compute the elements of a short array."""
+        operands, target = _read(self.planner, step, form), step.targets[0]
+        op: Any = self.planner.program.nodes[step.positions[0]].operation
+        given = [number for slot in operands for number in self.elements_of(slot)]
+        if form.call is not None:
+            self.call(step, form.call, given)
+            return
+        if form.sources is not None:
+            if op.key == "std::pad" and is_zero(self.planner.literals.get(operands[1])):
+                given[-1] = self.zero()
+            self.elements[target] = [given[i] for i in form.sources]
+        else:
+            for stage in form.stages[:-1]:
+                given += self.line(stage.line, stage.rows, given, _NUMBER)
+            last = form.stages[-1]
+            skips = self.padding if op.key == "std::add" else ()
+            self.elements[target] = self.computed(step, last, given, skips)
+        if self.elements[target] != [target]:
+            self.missing.add(target)
+
+    def call(self, step: Step, line: Expression, given: Sequence[int]) -> None:
+        """Compute all numbers of all results by one call."""
+        targets: list[int] = []
+        for slot in step.targets:
+            aval = self.avals[slot]
+            self.elements[slot] = self.new_slots(aval.size, aval.with_shape(()))
+            targets += self.elements[slot]
+        self.numbers.update(targets)
+        self.missing.update(step.targets)
+        made = Step(line, tuple(given), tuple(targets), step.positions, on_numbers=True)
+        self.steps.append(made)
+
+    def computed(
+        self, step: Step, stage: Stage, given: Sequence[int], skips: Collection[int]
+    ) -> Sequence[int]:
+        """Compute the last stage of an instruction; of a sum with what it skips, not the sum."""
+        alone: dict[int, int] = {}
+        if skips:
+            for i, (x, y) in enumerate(stage.rows):
+                if given[x] in skips or given[y] in skips:
+                    alone[i] = given[y] if given[x] in skips else given[x]
+        rest = tuple([row for i, row in enumerate(stage.rows) if i not in alone])
+        kind = self.avals[step.targets[0]].with_shape(())
+        made = iter(self.line(stage.line, rest, given, kind, step) if rest else ())
+        return [alone[i] if i in alone else next(made) for i in range(len(stage.rows))]
+
+    def line(
+        self,
+        line: Expression,
+        rows: tuple[tuple[int, ...], ...],
+        given: Sequence[int],
+        kind: Aval,
+        step: Step | None = None,
+    ) -> Sequence[int]:
+        """Append a line that computes a number for each row, and return their slots.
+
+        `step` is told of errors; a result of rank 0 keeps its slot.
+        """
+        places: dict[int, int] = {}
+        wiring = tuple(
+            [tuple([places.setdefault(given[i], len(places)) for i in row]) for row in rows]
+        )
+        key = id(line), wiring
+        if key not in self._lines:
+            self._lines[key] = for_each(line, wiring)
+        if step is None or self.avals[step.targets[0]].shape:
+            targets = self.new_slots(len(rows), kind)
+        else:
+            targets = step.targets
+        positions = () if step is None else step.positions
+        self.numbers.update(targets)
+        made = Step(self._lines[key], tuple(places), targets, positions, on_numbers=True)
+        self.steps.append(made)
+        return targets
+
+    def elements_of(self, slot: int) -> Sequence[int]:
+        """Return the slots of the numbers of an operand; read them if they are in an array."""
+        found = self.elements.get(slot)
+        if found is not None:
+            return found
+        aval = self.avals[slot]
+        if slot in self.planner.literals:
+            found = self.literal(slot)
+        elif not aval.shape:
+            found = [slot]
+        else:
+            found = self.new_slots(aval.size, aval.with_shape(()))
+            self.numbers.update(found)
+            self.steps.append(Step(_reading(aval), (slot,), found, (), on_numbers=True))
+        self.elements[slot] = found
+        return found
+
+    def literal(self, slot: int) -> Sequence[int]:
+        """Return the slots of literal numbers for those of a literal array."""
+        value = self._literals.evaluate(self.planner.literals[slot])
+        return [self.slot_of(number) for number in value.reshape(-1).tolist()]
+
+    def slot_of(self, number: float | bool) -> int:
+        """Return the slot of a literal number."""
+        name = repr(number)
+        if name not in self._literal_slots:
+            kind = "bool" if isinstance(number, bool) else "float64"
+            (slot,) = self.new_slots(1, Aval((), DType.of(kind)))
+            self.planner.literals[slot] = Constant(number, DType.of(kind), ())
+            self._literal_slots[name] = slot
+        return self._literal_slots[name]
+
+    def zero(self) -> int:
+        """Return the slot of the zero that pads, which no other literal has."""
+        if not self.padding:
+            (slot,) = self.new_slots(1, _NUMBER)
+            self.planner.literals[slot] = Constant(0.0, _NUMBER.dtype, ())
+            self.padding.add(slot)
+        return next(iter(self.padding))
+
+    def new_slots(self, count: int, aval: Aval) -> tuple[int, ...]:
+        """Return slots for as many numbers."""
+        begin = len(self.avals)
+        self.avals += [aval] * count
+        return tuple(range(begin, begin + count))
+
+
+@lru_cache(maxsize=256)
+def _reading(aval: Aval) -> Expression:
+    """Write the reading of all elements of an array."""
+    if aval.size == 1:
+        return Expression("{0}.item()", as_is=True)
+    return Expression("{0}.tolist()" if aval.ndim == 1 else "{0}.ravel().tolist()", as_is=True)
