@@ -359,6 +359,8 @@ class Planner:
 
     def split_short_arrays(self) -> None:
         """Compute arrays of a few numbers number by number, where that is faster."""
+        if "unboxing" in self.how.without:  # which converts numbers for lines on arrays
+            return
         short = {aval for aval in set(self.avals) if _may_be_split(aval)}
         if sum([aval in short for aval in self.avals]) < _MIN_SPLIT:
             return

@@ -5,6 +5,9 @@ Read next: `plan_passes/fusion/build.py`, `plan_passes/unboxing.py`, `planner.py
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from tenferro_numpy.ir.expression import Expression
 
 __all__ = ["Step"]
@@ -33,6 +36,16 @@ class Step:
         self.targets = targets
         self.positions = positions
         self.on_numbers = on_numbers
+
+    def operation_of(self, operations: Sequence[Any]) -> Any:
+        """Return the operation of a step that a pass may rewrite; `None` of another.
+
+        It has one instruction, its line is from this package, and it computes arrays. `operations`
+        are those of the program by position.
+        """
+        if len(self.positions) != 1 or self.on_numbers or self.expression.foreign:
+            return None
+        return operations[self.positions[0]]
 
     @property
     def is_elementwise(self) -> bool:

@@ -56,7 +56,7 @@ def assemble(
     found: list[Step] = []
     joins: set[int] = set()
     for step in steps:
-        op = _operation(step, operations)
+        op = step.operation_of(operations)
         table = literals.get(step.operands[1]) if type(op) is Gather else None
         is_flat = avals[step.targets[0]].ndim == 1
         if (
@@ -68,7 +68,7 @@ def assemble(
             continue
         source = step.operands[0]
         join = made.get(source)
-        is_join = join is not None and type(_operation(join, operations)) is Concatenate
+        is_join = join is not None and type(join.operation_of(operations)) is Concatenate
         parts = join.operands if join is not None and is_join and reads[source] == 1 else (source,)
         pieces = _pieces([avals[part].size for part in parts], table.values)
         if pieces is None:
@@ -78,12 +78,6 @@ def assemble(
             joins.add(source)
         found.append(_assembled(step, parts, pieces, avals[step.targets[0]]))
     return [step for step in found if joins.isdisjoint(step.targets)]
-
-
-def _operation(step: Step, operations: Sequence[Any]) -> Any:
-    """Return the operation of a step if it is ours to rewrite."""
-    alone = len(step.positions) == 1 and not step.expression.foreign
-    return operations[step.positions[0]] if alone else None
 
 
 def _takes_elements(op: Gather, x: Aval) -> bool:

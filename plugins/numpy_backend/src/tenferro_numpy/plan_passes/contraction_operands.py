@@ -94,8 +94,7 @@ def _without_unread(
 
 def _is_transposition(step: Step, operations: Sequence[Any]) -> bool:
     """Return True for a view of an array with its axes in another order."""
-    is_view = step.expression.shares and len(step.positions) == 1 and not step.expression.foreign
-    return is_view and type(operations[step.positions[0]]) is Transpose
+    return step.expression.shares and type(step.operation_of(operations)) is Transpose
 
 
 def _products(
@@ -106,9 +105,7 @@ def _products(
     found = {}
     known: dict[Any, tuple[Matrix, Matrix] | None] = {}  # a loop repeats few products
     for step in steps:
-        if len(step.positions) != 1 or step.expression.foreign:
-            continue
-        op = operations[step.positions[0]]
+        op = step.operation_of(operations)
         if _is_transposition(step, operations):
             views[step.targets[0]] = step.operands[0], op.permutation
         elif type(op) is DotGeneral:

@@ -84,10 +84,7 @@ def _keeps(step: Step) -> bool:
 
 def _is_part(step: Step, operations: Sequence[Any]) -> bool:
     """Return True if a step makes a view of a part of its first operand, by code of ours."""
-    expression = step.expression
-    if len(step.positions) != 1 or expression.foreign or not expression.shares:
-        return False
-    return type(operations[step.positions[0]]) in (Slice, DynamicSlice)
+    return step.shares and type(step.operation_of(operations)) in (Slice, DynamicSlice)
 
 
 def _saves(whole: Aval, parts: Sequence[int], steps: Sequence[Step], avals: Sequence[Aval]) -> bool:

@@ -66,10 +66,9 @@ class _Parts:
         self.literals = literals
         self.moves: dict[int, tuple[Any, Step]] = {}  # slot → the operation, the step
         for step in steps:
-            if len(step.positions) == 1 and not (step.on_numbers or step.expression.foreign):
-                op = operations[step.positions[0]]
-                if type(op) in (Slice, Reshape, Concatenate, BroadcastInDim):
-                    self.moves[step.targets[0]] = op, step
+            op = step.operation_of(operations)
+            if type(op) in (Slice, Reshape, Concatenate, BroadcastInDim):
+                self.moves[step.targets[0]] = op, step
         self.reads = Counter([slot for step in steps for slot in step.operands])
         self._known: dict[int, list[Element] | None] = {}
 
@@ -157,7 +156,7 @@ class _Parts:
     def _cost(self, elements: Sequence[Element]) -> int:
         """Estimate the nanoseconds of the call."""
         picked = sum([isinstance(x, tuple) and x[1] is not None for x in elements])
-        return 120 + 10 * len(elements) + 55 * picked
+        return 270 + 30 * len(elements) + 55 * picked
 
     def _saved(self, slot: int, moves: int) -> int:
         """Estimate the nanoseconds of the steps that nothing else reads."""

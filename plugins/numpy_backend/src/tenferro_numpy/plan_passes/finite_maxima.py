@@ -84,9 +84,7 @@ class _Program:
 
     def operation(self, step: Step) -> Any:
         """Return the operation of a step if it is ours to rewrite."""
-        if len(step.positions) != 1 or step.expression.foreign:
-            return None
-        return self.operations[step.positions[0]]
+        return step.operation_of(self.operations)
 
     def operands(self, slot: int, kind: type) -> tuple[int, ...] | None:
         """Return the operands of the step that makes a value by an operation of this kind."""

@@ -74,9 +74,7 @@ class _Program:
 
     def operation(self, step: Step | None) -> Any:
         """Return the operation of a step if it is ours to rewrite."""
-        if step is None or len(step.positions) != 1 or step.expression.foreign:
-            return None
-        return self.operations[step.positions[0]]
+        return None if step is None else step.operation_of(self.operations)
 
     def made_by(self, slot: int, kind: type) -> Step | None:
         """Return the step that makes a value by an operation of this kind."""

@@ -51,9 +51,9 @@ def keep_columns_separate(
 
 def _joins_last_axis(step: Step, avals: Sequence[Aval], operations: Sequence[Any]) -> bool:
     """Return True for a step that joins integers along their last axis."""
-    if len(step.positions) != 1 or step.expression.pieces is None:
+    if step.expression.pieces is None:
         return False
-    op, aval = operations[step.positions[0]], avals[step.targets[0]]
+    op, aval = step.operation_of(operations), avals[step.targets[0]]
     return type(op) is Concatenate and op.dimension == aval.ndim - 1 and aval.dtype.is_integer
 
 
@@ -62,9 +62,9 @@ def _place_of_indices(step: Step, avals: Sequence[Aval], operations: Sequence[An
     line = step.expression
     if line.bound and line.bound[0] is points:
         return 1
-    if len(step.positions) != 1 or line.template != _SCATTER or line.update is None:
+    if line.template != _SCATTER or line.update is None:
         return None
-    op = operations[step.positions[0]]
+    op = step.operation_of(operations)
     if type(op) not in (Scatter, ScatterAdd) or op.update_window_dims or op.mode == "drop":
         return None
     return 1 if avals[step.operands[0]].size and avals[step.operands[2]].size else None

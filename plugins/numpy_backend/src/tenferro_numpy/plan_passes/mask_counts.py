@@ -44,19 +44,12 @@ def count_masks(
     makers: dict[int, Step] = {}
     passed: set[int] = set()  # slots that a count no longer reads
     for step in steps:
-        op = _operation(step, operations)
+        op = step.operation_of(operations)
         if type(op) in (Convert, LogicalNot):
             makers[step.targets[0]] = step
         elif type(op) is ReduceSum and avals[step.operands[0]].size < region:
             passed |= _counted(step, avals, operations, makers)
     return _without(steps, passed, outputs) if passed else steps
-
-
-def _operation(step: Step, operations: Sequence[Any]) -> Any:
-    """Return the operation of a step of one instruction, whose line is from this package."""
-    if len(step.positions) != 1 or step.expression.foreign:
-        return None
-    return operations[step.positions[0]]
 
 
 def _counted(
@@ -70,7 +63,7 @@ def _counted(
         converted is None
         or result.shape
         or not aval.shape
-        or type(_operation(converted, operations)) is not Convert
+        or type(converted.operation_of(operations)) is not Convert
     ):
         return set()
     mask = converted.operands[0]
@@ -78,7 +71,7 @@ def _counted(
         return set()
     number, passed = np.dtype(result.dtype.name).type, {slot}
     inverted = makers.get(mask)
-    if inverted is None or type(_operation(inverted, operations)) is not LogicalNot:
+    if inverted is None or type(inverted.operation_of(operations)) is not LogicalNot:
         step.expression = Expression("{p0}({p1}({0}))", (number, _COUNT))
     else:
         passed.add(mask)

@@ -81,10 +81,8 @@ def add_windows(
 
 
 def _operation(step: Step, operations: Sequence[Any], *kinds: type) -> Any:
-    """Return the operation of a step if it is of one of these classes and ours to rewrite."""
-    if len(step.positions) != 1 or step.on_numbers or step.expression.foreign:
-        return None
-    op = operations[step.positions[0]]
+    """Return the operation of a step if it is of one of these classes and may be rewritten."""
+    op = step.operation_of(operations)
     return op if type(op) in kinds else None
 
 

@@ -30,8 +30,7 @@ def copy_short_axes(steps: list[Step], avals: Sequence[Aval], operations: Sequen
         step.targets[0]: step
         for step in steps
         if step.expression.shares
-        and step.positions
-        and type(operations[step.positions[0]]) is Transpose
+        and type(step.operation_of(operations)) is Transpose
         and (
             _turns_short_axis(operations[step.positions[0]], avals[step.targets[0]])
             or _parts_short_rows(operations[step.positions[0]], avals[step.targets[0]])

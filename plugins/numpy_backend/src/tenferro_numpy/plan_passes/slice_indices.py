@@ -57,8 +57,8 @@ def _views_of_slices(
 def _is_slice(step: Step, operations: Sequence[Any]) -> bool:
     """Return True for a slice that still is the line of its own lowering."""
     line = step.expression
-    is_index = line.template == "{0}[{p0}]" and line.shares and len(step.positions) == 1
-    return is_index and type(operations[step.positions[0]]) is Slice
+    is_index = line.template == "{0}[{p0}]" and line.shares
+    return is_index and type(step.operation_of(operations)) is Slice
 
 
 def _joined(sliced: Step, view: Step) -> Step:
