@@ -226,7 +226,7 @@ class Planner:
         return expression(op, avals, result, function)
 
     def operands_of(self, step: Step) -> tuple[int, ...]:
-        """Return what the instruction of a step reads, of which the step may read less."""
+        """Return the slots that the instruction of a step reads; its line may read fewer."""
         return _read_instead(self.program.nodes[step.positions[0]].inputs, self.moved)
 
     # ---- masks -----------------------------------------------------------------------------------

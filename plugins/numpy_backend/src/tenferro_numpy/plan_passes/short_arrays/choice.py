@@ -1,4 +1,4 @@
-"""Which instructions run on numbers: those that save more than the conversions around them cost.
+"""Choose the instructions that run on numbers: they save more than conversions around them cost.
 
 All that can are taken first. One after the other is then given back if the whole gets cheaper, and
 at last each group of those that feed each other that saves nothing. Read next: `rewriting.py`.
@@ -42,7 +42,7 @@ def chosen(
 
 
 class _Choice:
-    """What is taken so far, and which arrays have to be converted for it."""
+    """The candidates that are taken so far, and the conversions that they need."""
 
     def __init__(
         self, candidates: Mapping[int, Candidate], outside: Collection[int], avals: Sequence[Aval]

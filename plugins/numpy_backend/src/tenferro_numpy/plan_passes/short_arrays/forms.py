@@ -1,4 +1,4 @@
-"""How an instruction on arrays of a few numbers runs on the numbers themselves.
+"""Write instructions on arrays of a few numbers as lines on the numbers themselves.
 
 What only moves elements (`reshape`, `transpose`, a slice) costs nothing there: its result is known
 by the numbers that it consists of. Everything else is one line for each element of the result.

@@ -36,7 +36,7 @@ _NUMBER = Aval((), DType.of("float64"))
 
 
 class Unsplit(Protocol):
-    """What is read of a program on its way to a plan; avals and literals are appended to."""
+    """A program on its way to a plan; its avals and literals are appended to."""
 
     program: CompiledProgram
     table: LoweringTable
