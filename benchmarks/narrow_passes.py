@@ -94,6 +94,14 @@ def tracking(np: Any, x: Any) -> Any:
     return np.sum(np.linalg.solve(p + 9.0 * a, x))
 
 
+def scaled(np: Any, x: Any) -> Any:
+    """One number that many lines on arrays read."""
+    t = x[0] * x[1]
+    for _ in range(6):
+        x = (x - t) * (x + t) / (t - x * t + 9.0)
+    return np.sum(x)
+
+
 LOSSES: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
     "causal attention, n = 300": (causal_attention, (300, 16)),
     "differences, n = 1,000": (differences, (1000,)),
@@ -110,6 +118,7 @@ LOSSES: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
     "columns, n = 1,000": (columns, (1_000, 3)),
     "rotations by 8 of 100 angles": (rotations, (100,)),
     "filter of two states": (tracking, (2,)),
+    "a number beside 100 elements": (scaled, (100,)),
 }
 
 

@@ -48,6 +48,7 @@ add_padded_sums  # PLAN_PASSES
 assemble_gathers  # PLAN_PASSES
 leave_broadcasts_to_readers  # PLAN_PASSES
 pick_elements  # PLAN_PASSES
+split_short_arrays  # PLAN_PASSES
 convert_scalars  # PLAN_PASSES
 
 # Used for what it does, not for its value.
