@@ -178,7 +178,7 @@ class _Rewriter:
             self.call(step, form.call, given)
             return
         if form.sources is not None:
-            if op.key == "std::pad" and is_zero(self.planner.literals.get(operands[1])):
+            if op.key == "std::pad" and self.is_zero(operands[1]):
                 given[-1] = self.zero()
             self.elements[target] = [given[i] for i in form.sources]
         else:
@@ -276,6 +276,10 @@ class _Rewriter:
             self.planner.literals[slot] = Constant(number, DType.of(kind), ())
             self._literal_slots[name] = slot
         return self._literal_slots[name]
+
+    def is_zero(self, slot: int) -> bool:
+        """Return whether a slot is a literal 0.0, and no mask."""
+        return self.avals[slot] is _NUMBER and is_zero(self.planner.literals.get(slot))
 
     def zero(self) -> int:
         """Return the slot of the zero that pads, which no other literal has."""
