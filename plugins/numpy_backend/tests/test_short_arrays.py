@@ -52,7 +52,8 @@ def moves(x, y):
     return [
         (x * y).T[1:] - y.T[:3], np.stack([x[0] * y[1], y[2]])[:, ::-1], both[1:, 2:6] * 2.0,
         np.broadcast_to((x * y)[:, :1], (3, 4)) + y, padded, (x - y).reshape(2, 6)[1] * 3.0,
-        np.roll(x + y, 1, axis=0), (x * y)[2, 3] - y[0, 1], tp.pad(x < y, False, (1, 0), (-1, 0), (0, 0)) & (x > 0),
+        np.roll(x + y, 1, axis=0), (x * y)[2, 3] - y[0, 1],
+        tp.pad(x < y, False, (1, 0), (-1, 0), (0, 0)) & (x > 0),
     ]  # fmt: skip
 
 
