@@ -43,7 +43,7 @@ __all__ = [
 #: A program with fewer lines per line on Python's numbers is mostly made of such lines.
 _MAX_LINES_PER_NUMBER_LINE = 1.25
 _MAX_SPLIT = 16  # elements of an array that may be computed number by number
-_MIN_SPLIT = 32  # such arrays of a program, below which looking for them takes too long
+_MIN_SPLIT = 32  # instructions on such arrays that feed each other: few are not worth a look
 _BOOL, _FLOAT = Aval((), DType.of("bool")), DType.of("float64")
 _EFFECT = "std::debug_callback"
 _UPDATES = frozenset(("std::dynamic_update_slice", "std::scatter", "std::scatter_add"))
@@ -365,7 +365,7 @@ class Planner:
         if sum([aval in short for aval in self.avals]) < _MIN_SPLIT:
             return
         by_numbers = import_module(f"{_PASSES}.short_arrays.rewriting").by_numbers
-        self.steps, self.outputs, self.numbers = by_numbers(self)
+        self.steps, self.outputs, self.numbers = by_numbers(self, _MIN_SPLIT)
 
     def pick_elements(self) -> None:
         """Read single elements, and put arrays together of them, in one step each."""

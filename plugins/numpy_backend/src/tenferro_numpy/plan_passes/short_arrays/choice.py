@@ -6,6 +6,7 @@ at last each group of those that feed each other that saves nothing. Read next: 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 from tenferro.backend.extend import NamedTuple
@@ -28,21 +29,31 @@ class Candidate(NamedTuple):
 
 
 def chosen(
-    candidates: Mapping[int, Candidate], outside: Collection[int], avals: Sequence[Aval]
+    candidates: Mapping[int, Candidate],
+    outside: Collection[int],
+    avals: Sequence[Aval],
+    fewest: int,
 ) -> set[int]:
-    """Return the numbers of the candidates to take; arrays `outside` are read as such anyway."""
+    """Return the numbers of the candidates to take, in groups of at least `fewest`.
+
+    Arrays `outside` are read as such anyway.
+    """
     choice = _Choice(candidates, outside, avals)
     order = [*candidates]
     for _ in range(_SWEEPS):
         order.reverse()
         if not any([choice.give_back(number) for number in order if number in choice.taken]):
             break
-    choice.drop_groups()
+    choice.drop_groups(fewest)
     return choice.taken
 
 
 class _Choice:
-    """The candidates that are taken so far, and the conversions that they need."""
+    """The candidates that are taken so far, and the conversions that they need.
+
+    readers  of each array: how many candidates read it
+    taking   of each array: how many of those are taken
+    """
 
     def __init__(
         self, candidates: Mapping[int, Candidate], outside: Collection[int], avals: Sequence[Aval]
@@ -52,21 +63,18 @@ class _Choice:
         self.avals = avals
         self.outside = outside
         self.maker = {slot: number for number, each in candidates.items() for slot in each.targets}
-        self.readers: dict[int, list[int]] = {}
-        for number, each in candidates.items():
-            for slot in each.operands:
-                self.readers.setdefault(slot, []).append(number)
+        self.readers = Counter([slot for each in candidates.values() for slot in {*each.operands}])
+        self.taking = Counter(self.readers)
 
     def conversion(self, slot: int) -> int:
         """Return the nanoseconds of converting an array, as things are."""
-        aval, taken = self.avals[slot], self.taken
+        aval = self.avals[slot]
         if not aval.shape:
             return 0  # a number is converted by a pass of its own, for little
-        readers = self.readers.get(slot, ())
-        if self.maker.get(slot) in taken:
-            if slot in self.outside or not taken.issuperset(readers):
+        if self.maker.get(slot) in self.taken:
+            if slot in self.outside or self.taking[slot] < self.readers[slot]:
                 return _PUT + _PUT_EACH * aval.size
-        elif not taken.isdisjoint(readers):
+        elif self.taking[slot]:
             return _READ + _READ_EACH * aval.size + (_SHAPED if aval.ndim > 1 else 0)
         return 0
 
@@ -76,14 +84,16 @@ class _Choice:
         slots = {*each.targets, *each.operands}
         before = sum([self.conversion(slot) for slot in slots])
         self.taken.remove(number)
+        self.taking.subtract({*each.operands})
         after = sum([self.conversion(slot) for slot in slots])
         if before - after > each.saved:
             return True
         self.taken.add(number)
+        self.taking.update({*each.operands})
         return False
 
-    def drop_groups(self) -> None:
-        """Give back each group of candidates that feed each other and save nothing together."""
+    def drop_groups(self, fewest: int) -> None:
+        """Give back each group of candidates that feed each other and are few, or save nothing."""
         parent = {number: number for number in self.taken}
 
         def root(number: int) -> int:
@@ -101,4 +111,6 @@ class _Choice:
             saved[root(number)] += self.candidates[number].saved
         for slot, number in slots.items():
             saved[root(number)] -= self.conversion(slot)
-        self.taken = {number for number in self.taken if saved[root(number)] > 0}
+        count = Counter(map(root, self.taken))
+        large = {number for number in count if count[number] >= fewest and saved[number] > 0}
+        self.taken = {number for number in self.taken if root(number) in large}

@@ -54,8 +54,11 @@ class Unsplit(Protocol):
         ...
 
 
-def by_numbers(planner: Unsplit) -> tuple[list[Step], Sequence[int], set[int]]:
-    """Return the steps, the outputs, and the slots that hold Python's own numbers."""
+def by_numbers(planner: Unsplit, fewest: int) -> tuple[list[Step], Sequence[int], set[int]]:
+    """Return the steps, the outputs, and the slots that hold Python's own numbers.
+
+    Instructions that feed each other stay as they are if they are fewer than `fewest`.
+    """
     forms = _forms(planner)
     steps = planner.steps
     if not forms:
@@ -73,7 +76,7 @@ def by_numbers(planner: Unsplit) -> tuple[list[Step], Sequence[int], set[int]]:
     for i, step in enumerate(steps):
         if i not in candidates:
             outside.update(step.operands)
-    taken = chosen(candidates, outside, planner.avals)
+    taken = chosen(candidates, outside, planner.avals, fewest)
     if not taken:
         return steps, planner.outputs, set()
     rewriter = _Rewriter(planner)
