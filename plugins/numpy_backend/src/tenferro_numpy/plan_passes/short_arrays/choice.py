@@ -15,6 +15,7 @@ from tenferro.primitives import Aval
 __all__ = ["Candidate", "chosen"]
 
 _SWEEPS = 4
+_MARGIN = 2  # times what conversions cost, which a group has to save
 #: nanoseconds of reading all elements of an array, and of putting an array together: twice what was
 #: measured, because a small gain is not worth more lines
 _READ, _READ_EACH, _PUT, _PUT_EACH, _SHAPED = 220, 28, 380, 32, 120
@@ -110,7 +111,7 @@ class _Choice:
         for number in self.taken:
             saved[root(number)] += self.candidates[number].saved
         for slot, number in slots.items():
-            saved[root(number)] -= self.conversion(slot)
+            saved[root(number)] -= _MARGIN * self.conversion(slot)
         count = Counter(map(root, self.taken))
         large = {number for number in count if count[number] >= fewest and saved[number] > 0}
         self.taken = {number for number in self.taken if root(number) in large}
