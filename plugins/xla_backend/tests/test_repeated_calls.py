@@ -153,6 +153,33 @@ def test_arrays_of_numpy_in_another_dtype_have_a_program_of_their_own(wide):
         np.testing.assert_array_equal(result, x / x.dtype.type(3))
 
 
+LIKE_ARRAYS_OF_NUMPY = {
+    "shape": lambda: (np.array([1.0, 2.0, 3.0]), np.array(0.5)),
+    "rank": lambda: (np.array([[1.0, 2.0]]), np.array(0.5)),
+    "dtype": lambda: (np.array([1, 2], "float32"), np.array(0.5, "float32")),
+    "dtype of one": lambda: (np.array([1.0, 2.0]), np.array(0.5, "float32")),
+    "integers": lambda: (np.array([1, 2]), np.array(2)),
+    "object of a dtype": lambda: (np.array([1.0, 2.0], np.dtype("f8", metadata={"a": 1})),) * 2,
+}
+
+
+@pytest.mark.parametrize("other", LIKE_ARRAYS_OF_NUMPY.values(), ids=LIKE_ARRAYS_OF_NUMPY)
+@pytest.mark.parametrize("large", [1, 100_000])  # which are copied, see `_host_memory.py`
+def test_other_arrays_of_numpy_give_what_numpy_gives(other, large, wide):
+    def of(make):
+        return [np.tile(x, large) if x.ndim else x for x in make()]
+
+    f = tn.jit(lambda x, y: x * y, backend="xla")
+    own = ARGUMENTS["arrays of NumPy"]
+    for make in (own, own, own, other, own, other, other, own):
+        x, y = of(make)
+        result = f(x, y)
+        assert result.dtype == (x * y).dtype
+        np.testing.assert_array_equal(result, x * y)
+    info = f.cache_info()
+    assert (info.misses, info.hits) in [(1, 7), (2, 6)]
+
+
 def test_an_array_in_the_order_of_another_machine_is_refused_in_a_later_call():
     f = tn.jit(lambda x: x / 3, backend="xla")
     for _ in range(CALLS):

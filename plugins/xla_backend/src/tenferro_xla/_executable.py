@@ -185,11 +185,18 @@ class XlaExecutable(Executable):
         return run
 
     def refuses_others(self, operands: Sequence[Any]) -> bool:
-        """Return True for arrays of JAX, which compares their dtypes and shapes.
+        """Return True for arrays, whose shapes and dtypes JAX compares.
 
-        Of arrays of NumPy it does not compare the order of bytes.
+        It does not compare the order of bytes of NumPy's, which is done here.
         """
-        return all([type(x) is np.float64 or _is_own(x) for x in operands])
+        return all(
+            [
+                type(x) is np.float64
+                or _is_own(x)
+                or (type(x) is np.ndarray and x.dtype is self._dtypes[i])
+                for i, x in enumerate(operands)
+            ]
+        )
 
     def _specialized_for_host(self, operands: Sequence[Any]) -> Callable[..., tuple[Any, ...]]:
         """Return what runs operands like these, with values of the host among them."""
@@ -197,28 +204,47 @@ class XlaExecutable(Executable):
         if self._large:
             return self
         taken = [(i, take) for i, take in enumerate(takes) if take is not None]
+        arrays = [(i, self._dtypes[i]) for i, x in enumerate(operands) if type(x) is np.ndarray]
 
         def run(*given: Any) -> tuple[Any, ...]:
             native = self._native
             if native is None or _fork.is_broken:
                 return self._first(given)
+            for i, dtype in arrays:
+                if given[i].dtype is not dtype:
+                    return self._of_equal_dtypes(given)
             self.used = True
             operands = list(given)
             for i, take in taken:
                 operands[i] = take(operands[i])
-            try:
-                if has_x64():
-                    results: tuple[Any, ...] = native(*operands)
-                else:
-                    with enable_x64(True):
-                        results = native(*operands)
-                for result in results:
-                    result.block_until_ready()
-            except (TypeError, ValueError, RuntimeError) as error:
-                return self._recover(error, operands)
-            return results
+            return self._waited_for(native, operands)
 
         return run
+
+    def _waited_for(self, native: Callable[..., Any], operands: list[Any]) -> tuple[Any, ...]:
+        """Run the compiled function on memory of the host, until it is not read any more."""
+        try:
+            if has_x64():
+                results: tuple[Any, ...] = native(*operands)
+            else:
+                with enable_x64(True):
+                    results = native(*operands)
+            for result in results:
+                result.block_until_ready()
+        except (TypeError, ValueError, RuntimeError) as error:
+            return self._recover(error, operands)
+        return results
+
+    def _of_equal_dtypes(self, operands: Sequence[Any]) -> tuple[Any, ...]:
+        """Run on arrays of NumPy whose dtypes are other objects.
+
+        Raises OperandError: if a dtype differs, if only in the order of bytes.
+        """
+        named = zip(operands, self.program.input_avals, self.program.input_names, strict=True)
+        for operand, aval, name in named:
+            if type(operand) is np.ndarray and operand.dtype != numpy_dtype(aval.dtype):
+                raise refusal(operand, aval, name)
+        return self(*operands)
 
     def _take(self, index: int, operand: Any) -> Callable[[Any], Any] | None:
         """Return what makes an operand of values like this; None if they are operands."""
