@@ -94,7 +94,9 @@ class Backend(ABC):
     """One way to execute programs; ``tenferro_backend_create`` returns one.
 
     The host sets ``name``, ``info``, ``config`` and ``lowerings`` after ``create``; ``provider``
-    is the distribution that it came from.
+    is the distribution that it came from. ``operands_are_numpy`` is true of a backend that computes
+    on NumPy arrays: those are arguments of every backend, so the class of an argument does not tell
+    whose operand it is, and results always leave through ``result_to_numpy``.
     """
 
     name: str = ""
@@ -104,6 +106,7 @@ class Backend(ABC):
     lowerings: LoweringTable
     sharding: ShardedArrays | None = None  # of a backend with the feature `sharding`
     keeps_programs: ClassVar[bool] = False  # its executables have `kept`
+    operands_are_numpy: bool = False  # its operands are arrays of `numpy.ndarray`
 
     @abstractmethod
     def asoperand(self, value: Any, aval: Aval) -> Any:

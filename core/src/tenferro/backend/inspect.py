@@ -59,6 +59,7 @@ class InspectedBackend(Backend):
         self.config = replace(backend.config, options=own)
         self.provider = backend.provider
         self.lowerings = backend.lowerings
+        self.operands_are_numpy = backend.operands_are_numpy
 
     def asoperand(self, value: Any, aval: Aval) -> Any:
         """Convert a value as the backend does."""

@@ -76,15 +76,41 @@ class Own(Backend):
 
 def lowering(record, kind):
     def lower(operation, *operands):
-        result = record.target(operation, *[x.content for x in operands])
+        result = record.target(operation, *[getattr(x, "content", x) for x in operands])
         return kind(np.asarray(result))
 
     return Lowering(record.primitive, lower)
 
 
-def plugin(name, kind):
+class OnNumpy(Backend):
+    """A backend whose operands are NumPy arrays; it counts the results that leave it."""
+
+    operands_are_numpy = True
+    left = 0
+
+    def asoperand(self, value, aval):
+        return np.asarray(value, aval.dtype.name)
+
+    def to_numpy(self, operand):
+        return operand
+
+    def result_to_numpy(self, aval):
+        def leave(result):
+            self.left += 1
+            return result
+
+        return leave
+
+    def aval_of(self, operand):
+        return Aval(operand.shape, operand.dtype)
+
+    def owns(self, value):
+        return isinstance(value, np.ndarray)
+
+
+def plugin(name, kind, made=Own, types=None):
     module = ModuleType(f"plugin_of_{name}")
-    operand_types = (f"{kind.__module__}.{kind.__qualname__}",)
+    operand_types = (f"{kind.__module__}.{kind.__qualname__}",) if types is None else types
     module.TENFERRO_PLUGIN = PluginManifest(api=(1, 0), name=name, kind="backend")
 
     @hookimpl
@@ -97,7 +123,7 @@ def plugin(name, kind):
 
     @hookimpl
     def tenferro_backend_create(config):
-        return Own(kind)
+        return made(kind)
 
     @hookimpl
     def tenferro_lowerings(backend):
@@ -122,6 +148,18 @@ def kind(request):
     assert host.register(module).status == "loaded"
     yield request.param
     host.unregister(name)
+    del sys.modules[module.__name__]
+
+
+@pytest.fixture
+def on_numpy():
+    """The name of a second backend on NumPy arrays, chosen by its name alone."""
+    name = "on_numpy"
+    module = plugin(name, np.asarray, lambda _: OnNumpy(), ())
+    sys.modules[module.__name__] = module
+    assert tn.host().register(module).status == "loaded"
+    yield name
+    tn.host().unregister(name)
     del sys.modules[module.__name__]
 
 
@@ -186,6 +224,18 @@ def test_complex_operands(kind):
     result = tn.grad(lambda z: tn.sum(tn.real(z * tn.conj(z))))(kind(z))
     assert result.content.dtype == z.dtype
     np.testing.assert_allclose(result.content, 2 * z, rtol=1e-15)
+
+
+@pytest.mark.parametrize("w", [np.array(0.75), np.array([0.5, -1.0])], ids=["0-d", "vector"])
+def test_a_backend_on_numpy_arrays_delivers_as_that_of_numpy(on_numpy, w):
+    """Results leave through `result_to_numpy`, those of rank 0 as scalars, at every call"""
+    owner = tn.host().backend(on_numpy)
+    gradient = tn.grad(loss, backend=on_numpy)
+    for count in (1, 2, 3):
+        result = gradient(w)
+        assert type(result) is (np.ndarray if w.shape else np.float64)
+        assert owner.left == count
+        np.testing.assert_allclose(result, slope(w), rtol=1e-13)
 
 
 def test_a_captured_operand_keeps_its_value(kind):

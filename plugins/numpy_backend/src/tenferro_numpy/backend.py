@@ -125,6 +125,7 @@ class NumpyBackend(Backend):
     """Runs programs on NumPy."""
 
     keeps_programs = True
+    operands_are_numpy = True
 
     def __init__(self, config: BackendConfig) -> None:
         self.config = config

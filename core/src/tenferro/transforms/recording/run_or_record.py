@@ -341,8 +341,8 @@ class Finished:
     def deliverer(
         self, backend: Backend, operands: Sequence[Any], plain: bool
     ) -> Callable[[Sequence[Any]], list[Any]]:
-        """Return ``deliverer`` of the results; on NumPy it is made once for all operands."""
-        if not plain or backend.name != "numpy":
+        """Return ``deliverer`` of the results; made once where operands are NumPy arrays."""
+        if not plain or not backend.operands_are_numpy:
             return deliverer(self.output_avals, backend, operands, plain, fresh=True)
         if self._deliverer is None:
             self._deliverer = deliverer(self.output_avals, backend, operands, plain, fresh=True)
@@ -414,7 +414,9 @@ def deliverer(
     """
     if not plain:
         return lambda results: [known_array(x, a) for x, a in zip(results, avals, strict=True)]
-    if backend.name != "numpy" and any([is_operand(x) and backend.owns(x) for x in operands]):
+    if not backend.operands_are_numpy and any(
+        [is_operand(x) and backend.owns(x) for x in operands]
+    ):
         return list
     takes = [backend.result_to_numpy(aval) if fresh else backend.to_numpy for aval in avals]
     if len(set(takes)) > 1:
