@@ -26,7 +26,6 @@ from tenferro.passes._rules import LazyRules, PassRules, RuleTable
 from tenferro.passes._selection import NAMES, PACKS, REWRITES, ROLL, TRIGGERS, selected
 from tenferro.passes._shapes import is_large
 from tenferro.passes.rewrites.dead_outputs import OUTPUTS, without_dead_outputs
-from tenferro.passes.rewrites.residuals import RESIDUALS, with_short_lives
 from tenferro.primitives.arithmetic import Add, Mul
 from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.reduction import ReduceSum
@@ -35,9 +34,10 @@ from tenferro.primitives.structural import BroadcastInDim, Pad, Slice
 if TYPE_CHECKING:
     from tenferro.computegraph._materialize import MaterializedNode
     from tenferro.passes.budget.schedule import MemoryPlan
+    from tenferro.primitives import Aval
 
 SUMS, CONTRACT, SYSTEMS = "sums", "contract", "systems"
-LAYOUT, LOOPS, SPECTRA = "layout", "loops", "spectra"
+LAYOUT, LOOPS, SPECTRA, RESIDUALS = "layout", "loops", "spectra", "residuals"
 FISSION, PRODUCTS, UNSWITCH = "fission", "product_fission", "unswitch"
 _SPLITTING = frozenset((FISSION, PRODUCTS))
 _CHAINS = "std::chains"  # the part of fission that needs no memory
@@ -49,6 +49,7 @@ _CONTROL = frozenset(("std::checkpoint", "std::scan", "std::switch", "std::while
 _MIN_PRODUCTS = 2
 _MIN_ELEMENTS = 1 << 12  # of an operand of a product that may be worth sharing
 _MIN_TERMS_OF_STACKS = 4  # of a sum of products that may become one product
+_MIN_BYTES_TO_MOVE = 1 << 16  # bytes of a value from which its lifetime matters without a budget
 _LEAST_STEPS = 64
 _LEAST_EQUATIONS = 512  # of a loop
 _SWEPT_TWICE = 5_000  # equations; what a rule emits is rewritten at once, so little is left
@@ -346,16 +347,22 @@ def _in_memory(
 ) -> tuple[MaterializedGraph, MemoryPlan | None]:
     """Shorten the lives of values, and make the graph fit into a budget."""
     if budget is None:
-        if RESIDUALS in names:
-            graph, counts[RESIDUALS] = with_short_lives(graph)
+        if RESIDUALS in names and any([_is_worth_moving(aval) for aval in set(graph.avals)]):
+            residuals = import_module("tenferro.passes.rewrites.residuals")
+            graph, counts[RESIDUALS] = residuals.with_short_lives(graph, _MIN_BYTES_TO_MOVE)
         return graph, None
     schedule = import_module("tenferro.passes.budget.schedule")
-    short, counts[RESIDUALS] = with_short_lives(graph, 1)
+    residuals = import_module("tenferro.passes.rewrites.residuals")
+    short, counts[RESIDUALS] = residuals.with_short_lives(graph, 1)
     finish = lambda body: _rewritten_body(body, names, can)  # noqa: E731
     found: tuple[MaterializedGraph, MemoryPlan] = schedule.within(
         short, graph, budget, finish, predict
     )
     return found
+
+
+def _is_worth_moving(aval: Aval) -> bool:
+    return aval.size * aval.dtype.itemsize >= _MIN_BYTES_TO_MOVE
 
 
 @lru_cache(maxsize=256)

@@ -6,6 +6,8 @@ A small program runs a few times before that is worth it; see `draft.py`. Read n
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from tenferro.backend.extend import CollectorPaused
 from tenferro.backend.lowering import LoweringTable
 from tenferro.computegraph import CompiledProgram
@@ -17,7 +19,6 @@ from tenferro_numpy.memory.ownership import Memory
 from tenferro_numpy.memory.registers import Registers
 from tenferro_numpy.memory.reuse import reuse
 from tenferro_numpy.plan_options import PlanOptions
-from tenferro_numpy.plan_passes.fusion.build import share_equal
 from tenferro_numpy.planner import MEMORY_REUSE, Planner, planner_of
 
 __all__ = ["make_plan", "plan_of"]
@@ -51,7 +52,8 @@ def _planned(planner: Planner) -> Plan:
         reuse(steps, memory, any_order=bool(planner.donated))
         planner.passes.append((MEMORY_REUSE, len(steps)))
     if planner.has_regions:
-        share_equal(steps)
+        build = import_module("tenferro_numpy.plan_passes.fusion.build")
+        build.share_equal(steps)
     blocks = set(planner.blocks.values())
     for position, step in enumerate(steps):
         if step in blocks:

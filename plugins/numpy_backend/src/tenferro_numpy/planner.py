@@ -28,7 +28,6 @@ from tenferro_numpy.lowerings import expression, is_own, own_expression
 from tenferro_numpy.machine.allocator import PAGES, keep_freed_arrays
 from tenferro_numpy.machine.tile_size import smallest_region
 from tenferro_numpy.plan_options import PlanOptions
-from tenferro_numpy.plan_passes.fusion.build import fuse
 from tenferro_numpy.plan_passes.lazy_broadcasts import leave_to_readers
 from tenferro_numpy.plan_passes.unboxing import as_arrays, unbox
 
@@ -353,6 +352,7 @@ class Planner:
         tiling = self.how.tiling
         if tiling is not None and self.largest >= smallest_region(tiling):
             self.has_regions = True
+            fuse = import_module(f"{_PASSES}.fusion.build").fuse
             self.steps = fuse(self.steps, self.avals, set(self.outputs), tiling, self.literals)
 
     # ---- numbers ---------------------------------------------------------------------------------

@@ -23,8 +23,6 @@ from tenferro.primitives.comparison import Eq, Ge, Gt, Le, LogicalAnd, LogicalNo
 from tenferro.primitives.constants import Constant, Iota
 from tenferro.primitives.structural import BroadcastInDim, Convert
 
-RESIDUALS = "residuals"
-_MIN_BYTES_TO_MOVE = 1 << 16  # bytes of a value from which its lifetime matters without a budget
 _MIN_DISTANCE_TO_RECOMPUTE = 8  # equations between two readers
 _NEAR_PEAK = 0.9  # of the peak
 _RECOMPUTABLE = frozenset(
@@ -33,12 +31,10 @@ _RECOMPUTABLE = frozenset(
 _FIXED = frozenset({Constant, Iota})
 
 
-def with_short_lives(
-    graph: MaterializedGraph, large: int = _MIN_BYTES_TO_MOVE
-) -> tuple[MaterializedGraph, int]:
-    """Reorder and recompute to shorten the lives of large values; also count the changes."""
-    if not any([aval.size * aval.dtype.itemsize >= large for aval in set(graph.avals)]):
-        return graph, 0
+def with_short_lives(graph: MaterializedGraph, large: int) -> tuple[MaterializedGraph, int]:
+    """Reorder and recompute to shorten the lives of values of at least ``large`` bytes; also count
+    the changes.
+    """
     best, changes = graph, 0
     lives = Liveness.of(graph)
     least = lives.peak

@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tenferro.backend.extend import NamedTuple
+from tenferro_numpy.ir.tiled import Tiled
 from tenferro_numpy.kernels.tile_layout import Division, Move, Tile, assemble, divide
 from tenferro_numpy.kernels.tile_reductions import Fold, folding, reduced
 from tenferro_numpy.machine.allocator import PAGES, are_freed_arrays_kept
@@ -48,7 +49,7 @@ class Write(NamedTuple):
     in_place: bool = False
 
 
-class Region:
+class Region(Tiled):
     """A fused region: called with its operands, gives its arrays and then its reductions.
 
     Buffers are numbered: the first `operand_count` operands, `full` of them fill their tile, then

@@ -12,7 +12,7 @@ from tenferro.primitives import Aval
 from tenferro_numpy.ir.expression import VIEW_BY_UNIT_AXES
 from tenferro_numpy.ir.peak import size_of
 from tenferro_numpy.ir.step import Step
-from tenferro_numpy.kernels.region import Region
+from tenferro_numpy.ir.tiled import Tiled
 
 __all__ = ["Memory"]
 
@@ -141,7 +141,7 @@ class Memory:
             self._views(step)
         elif expression.memory_of is not None:
             self._lies_in(step.targets[0], step.operands[expression.memory_of])
-        elif expression.bound and type(expression.bound[0]) is Region:
+        elif expression.bound and isinstance(expression.bound[0], Tiled):
             self._of_region(step, expression.bound[0])
         else:
             for slot in step.targets:
@@ -154,7 +154,7 @@ class Memory:
                 if not self.alive[name]:
                     self._dies(name)
 
-    def _of_region(self, step: Step, region: Region) -> None:
+    def _of_region(self, step: Step, region: Tiled) -> None:
         for number, slot in enumerate(step.targets):
             place = region.reuse.get(number)
             if place is None:

@@ -17,7 +17,7 @@ from tenferro.backend.extend import NamedTuple
 from tenferro_numpy.ir.expression import Expression
 from tenferro_numpy.ir.peak import size_of
 from tenferro_numpy.ir.step import Step
-from tenferro_numpy.kernels.region import Region
+from tenferro_numpy.ir.tiled import Tiled
 from tenferro_numpy.memory.ownership import Memory
 
 __all__ = ["reuse", "writing_into"]
@@ -76,7 +76,7 @@ def reuse(
 
 
 def _form(expression: Expression) -> _Form:
-    is_region = bool(expression.bound) and isinstance(expression.bound[0], Region)
+    is_region = bool(expression.bound) and isinstance(expression.bound[0], Tiled)
     special = is_region or expression.update is not None
     kept = expression.shares or expression.foreign
     return _Form(expression, writing_into(expression), not special and not kept)
@@ -90,7 +90,7 @@ def _in_operands(step: Step, memory: Memory) -> bool:
         if memory.is_free(slot) and step.operands.count(slot) == 1:
             step.expression = expression.update
             return True
-    elif expression.bound and isinstance(expression.bound[0], Region):
+    elif expression.bound and isinstance(expression.bound[0], Tiled):
         _into_operands(expression.bound[0], step, memory)
     return False
 
@@ -112,7 +112,7 @@ def _room_for(step: Step, memory: Memory) -> int | None:
     return slot
 
 
-def _into_operands(region: Region, step: Step, memory: Memory) -> None:
+def _into_operands(region: Tiled, step: Step, memory: Memory) -> None:
     """Let a region write its arrays into operands that are not read afterwards."""
     direct, moved = step.operands[: region.operand_count], step.operands[region.operand_count :]
     for i, target in enumerate(step.targets[: len(region.arrays)]):
@@ -129,7 +129,7 @@ def _into_operands(region: Region, step: Step, memory: Memory) -> None:
                 break
 
 
-def _is_done(region: Region, operand: int, array: int) -> bool:
+def _is_done(region: Tiled, operand: int, array: int) -> bool:
     """Return True if a tile of an operand is not read after the array overwrites it."""
     written = any(move.out == region.operand_count + array for move in region.moves)
     for write in region.writes:
