@@ -2,6 +2,10 @@
 
 NumPy's vectorized `power` (SIMD, 3 ns per element) hands each negative base to the C library
 (50 to 100 ns). An integer power of x is that of |x| with a sign, so it is computed of |x|.
+Where one exponent 0.5 serves several elements in memory, `power` of NumPy 2.3 takes square roots:
+-0.0 for -0.0 and nan for -inf, where the power of every other layout, of a number, and of other
+libraries is 0.0 and inf (IEEE 754-2019, 9.2.1). Bases are replaced there, so that layout does not
+decide.
 Read next: `arithmetic.py`, which writes all other instructions of its family.
 """
 
@@ -12,16 +16,14 @@ from typing import Any
 import numpy as np
 
 from tenferro.primitives import Aval
-from tenferro_numpy.ir.expression import Expression, simple
+from tenferro_numpy.ir.expression import Expression
 from tenferro_numpy.ir.kept import number
 
-__all__ = ["float_power", "integer_power"]
+__all__ = ["float_power", "integer_power", "power_of_any_layout"]
 
 #: Elements below which `power` takes negative bases one by one faster than other calls avoid them.
 _MIN_ELEMENTS = 16
 _WITH_SIMD = ("float32", "float64")  # dtypes whose `power` is vectorized
-
-_power = simple(np.power, 2)
 
 
 def integer_power(exponent: int, result: Aval) -> Expression:
@@ -45,7 +47,7 @@ def integer_power(exponent: int, result: Aval) -> Expression:
 
 def float_power(result: Aval) -> Expression:
     """Write x**y for arrays of floats."""
-    return _signed if _has_fast_power(result) else _power
+    return _signed if _has_fast_power(result) else _short
 
 
 def _has_fast_power(result: Aval) -> bool:
@@ -61,18 +63,38 @@ def _signed_power(x: Any, y: Any, out: Any = None) -> Any:
     rest = half - np.floor(half)  # 0 for an even exponent, 0.5 for an odd one, nan for inf
     odd = rest == 0.5
     if np.count_nonzero((rest == 0) | odd) != odd.size:
-        return np.power(x, y, out)
+        return np.power(_without_negative_roots(x, half == 0.25), y, out)
     size = np.absolute(x)
     signed = np.where(odd, x, size)  # before `out`, which may be the memory of an operand, changes
     found = np.power(size, y, out)
     return np.copysign(found, signed, found)
 
 
-_signed = Expression(
-    "{p0}({0}, {1})",
-    (_signed_power,),
-    broadcasts=True,
-    into="{p0}({0}, {1}, {out})",
-    onto="{p0}({0}, {1}, {out})",
-    in_place=True,
-)
+def power_of_any_layout(x: Any, y: Any, out: Any = None) -> Any:
+    """x**y, whatever lies in memory beside each other; for few elements."""
+    if y.size > 1:
+        is_root = y == 0.5
+        if np.count_nonzero(is_root):
+            x = _without_negative_roots(x, is_root)
+    elif y.item() == 0.5 and np.count_nonzero(np.signbit(x)):
+        x = _without_negative_roots(x, True)
+    return np.power(x, y, out)
+
+
+def _without_negative_roots(x: Any, is_root: Any) -> Any:
+    """Return |x| where a root of -0.0 or -inf is taken, x elsewhere."""
+    return np.where(is_root & ((x == 0) | (x == -np.inf)), np.absolute(x), x)
+
+
+def _call_of(power: Any) -> Expression:
+    return Expression(
+        "{p0}({0}, {1})",
+        (power,),
+        broadcasts=True,
+        into="{p0}({0}, {1}, {out})",
+        onto="{p0}({0}, {1}, {out})",
+        in_place=True,
+    )
+
+
+_signed, _short = _call_of(_signed_power), _call_of(power_of_any_layout)

@@ -26,7 +26,7 @@ from tenferro.primitives.arithmetic import (
 from tenferro.primitives.constants import Constant
 from tenferro_numpy.errors import DivisionByZeroError, NegativePowerError
 from tenferro_numpy.ir.expression import Expression, Function, Specialize, called, simple
-from tenferro_numpy.lowerings._powers import float_power, integer_power
+from tenferro_numpy.lowerings._powers import float_power, integer_power, power_of_any_layout
 
 #: what `np.clip` calls, five microseconds later; it has no public name
 _CLIP: Any = getattr(import_module("numpy._core.umath"), "clip", None)
@@ -57,7 +57,7 @@ def register(lowerings: Lowerings) -> None:
             raise NegativePowerError(
                 "pow: an integer to a negative power has no integer value", primitive=op.key
             )
-        return np.power(x, y)
+        return power_of_any_layout(x, y) if x.dtype.kind == "f" else np.power(x, y)
 
 
 def _div(op: Div, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
