@@ -232,18 +232,28 @@ LAYOUTS = {"one number": ((), ()), "a row": ((3,), (1,)), "a column": ((len(BASE
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(("shape", "axes"), LAYOUTS.values(), ids=LAYOUTS)
+@pytest.mark.parametrize("shape, axes", LAYOUTS.values(), ids=LAYOUTS)
 @pytest.mark.parametrize("columns", [1, 3])
 def test_the_layout_of_an_exponent_does_not_decide(check, columns, shape, axes, dtype):
     """x^0.5 is 0 for -0 and inf for -inf, whether one 0.5 in memory serves many bases or one"""
     x = np.tile(np.array(BASES, dtype)[:, None], columns)
-    y = np.full(shape[:-1] + (columns,) if axes == (1,) else shape, 0.5, dtype)
+    y = np.full((*shape[:-1], columns) if axes == (1,) else shape, 0.5, dtype)
     expected = of_the_c_library(x, np.full_like(x, 0.5), dtype)
 
     def roots(x, y):
         return with_sign(tp.pow(x, tp.broadcast_in_dim(y, x.shape, axes)))
 
     check(roots, [x, y], with_sign(expected), **CLOSE[dtype])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("x, root", [(-0.0, 0.0), (-np.inf, np.inf), (4.0, 2.0)])
+def test_roots_of_a_number_are_those_of_arrays(check, x, root, dtype):
+    check(
+        lambda x, y: with_sign(tp.pow(x, y)),
+        [np.array(x, dtype), np.array(0.5, dtype)],
+        with_sign(np.array(root, dtype)),
+    )
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -71,7 +71,7 @@ def _signed_power(x: Any, y: Any, out: Any = None) -> Any:
 
 
 def power_of_any_layout(x: Any, y: Any, out: Any = None) -> Any:
-    """x**y, whatever lies in memory beside each other; for few elements."""
+    """x**y, whatever the strides of x and y; for few elements."""
     if y.size > 1:
         is_root = y == 0.5
         if np.count_nonzero(is_root):

@@ -68,7 +68,7 @@ def _div(op: Div, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> 
 def _pow(op: Pow, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
     if result.dtype.is_integer:
         return called(op, 2, lowering, shares=False)
-    return float_power(result) if result.dtype.is_float and result.shape else simple(np.power, 2)
+    return float_power(result) if result.dtype.is_float else simple(np.power, 2)
 
 
 def _integer_pow(
