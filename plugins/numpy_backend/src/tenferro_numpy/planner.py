@@ -50,6 +50,7 @@ _INDEXED = frozenset(("std::gather", "std::scatter", "std::scatter_add"))
 _SHARES = frozenset(("std::clamp", "std::exp", "std::lt", "std::reduce_max"))
 _ELEMENTS = frozenset(("std::reshape", "std::concatenate"))
 _ROWS = frozenset(("std::reshape", "std::slice"))
+_GUARDED = frozenset(("std::broadcast_in_dim", "std::logical_and", "std::select"))
 _COUNTS = frozenset(("std::convert", "std::reduce_sum"))
 _PASSES = "tenferro_numpy.plan_passes"
 #: by primitive, what writes expressions that do less work where operands are literals
@@ -261,6 +262,14 @@ class Planner:
             count = import_module(f"{_PASSES}.mask_counts").count_masks
             self.steps = count(self.steps, self.avals, operations, self.outputs, self.region)
 
+    def guard_masks(self) -> None:
+        """Compute a mask only where the number that it is combined with is True."""
+        if _GUARDED <= self.classes.keys():
+            operations = [row[0] for row in self.program.nodes]
+            given = self.avals, operations, self.literals, self.outputs, self.region
+            guard_masks = import_module(f"{_PASSES}.number_guards").guard_masks
+            self.steps = guard_masks(self.steps, *given)
+
     # ---- windows and broadcasts ------------------------------------------------------------------
 
     def add_padded_sums(self) -> None:
@@ -436,6 +445,7 @@ PLAN_PASSES = (
     PlanPass("constant_masks", methodcaller("fold_constant_masks")),
     PlanPass("short_arrays", methodcaller("split_short_arrays")),
     PlanPass("mask_counts", methodcaller("count_masks"), is_optional=False),
+    PlanPass("number_guards", methodcaller("guard_masks"), is_optional=False),
     PlanPass("padded_sums", methodcaller("add_padded_sums")),
     PlanPass("constant_gathers", methodcaller("assemble_gathers"), is_optional=False),
     PlanPass("index_columns", methodcaller("keep_columns_separate"), is_optional=False),

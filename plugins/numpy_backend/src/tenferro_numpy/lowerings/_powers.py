@@ -58,7 +58,8 @@ def _has_fast_power(result: Aval) -> bool:
 def _signed_power(x: Any, y: Any, out: Any = None) -> Any:
     """x**y, by the power of |x| where a base is negative and all exponents are integers."""
     if not np.count_nonzero(np.signbit(x)):
-        return np.power(x, y, out)
+        is_root = not y.ndim and y == 0.5  # `sqrt` is faster, and correctly rounded
+        return np.sqrt(x, out) if is_root else np.power(x, y, out)
     half = y * y.dtype.type(0.5)
     rest = half - np.floor(half)  # 0 for an even exponent, 0.5 for an odd one, nan for inf
     odd = rest == 0.5
