@@ -1,6 +1,8 @@
 """Arrays of a few numbers, computed number by number: the values of arrays, and their errors."""
 
+import pickle
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -171,3 +173,72 @@ def test_results_are_arrays_of_their_own():
             "float64", "float64", "float64", "bool", "float64", "float64",
         ]  # fmt: skip
     np.testing.assert_array_equal(x, [1.0, 2.0])
+
+
+def turned(x, y):
+    """Two numbers that feed each other, in arrays of two."""
+    for _ in range(4):
+        x = x * 0.5 + y[::-1] * np.where(x > 0.2, 1.0, 0.25)
+        y = np.maximum(y * x + 1.0, x) - np.sum(x) * np.mean(y > 0.5)
+    return x, y
+
+
+def turned_in_a_loop(x, y):
+    def step(_, state):
+        x, y = state
+        x = x * 0.5 + y[::-1] * np.where(x > 0.2, 1.0, 0.25)
+        return x, np.maximum(y * x + 1.0, x) - np.sum(x) * np.mean(y > 0.5)
+
+    return tn.fori_loop(0, 4, step, (x, y))
+
+
+def donated(x, y):
+    return tn.jit(turned, backend="numpy", donate_argnums=(0, 1))(x.copy(), y.copy())
+
+
+def pickled(x, y):
+    return pickle.loads(pickle.dumps(compiled(turned)))(x, y)
+
+
+def in_threads(x, y):
+    function = compiled(turned)
+    with ThreadPoolExecutor(4) as pool:
+        many = list(pool.map(function, [x * k for k in range(40)], [y] * 40))
+    return many[1]
+
+
+def looked_at(x, y):
+    with tn.debug_nans():
+        return compiled(turned)(x, y)
+
+
+def of_a_batch(function):
+    def first(x, y):
+        pairs = np.stack([x, y]), np.stack([y, x])
+        return [value[0] for value in compiled(tn.vmap(function))(*pairs)]
+
+    return first
+
+
+def as_linear_part(x, y):
+    """f(x, y), from f at another place and the exact slope of a path that ends there"""
+    return [value * 1.0 for value in tn.jvp(compiled(turned), (x, y), (x, y))[0]]
+
+
+WAYS = {
+    "donated": donated, "pickled": pickled, "in threads": in_threads, "looked at": looked_at,
+    "a loop": compiled(turned_in_a_loop), "a batch": of_a_batch(turned),
+    "a batch of loops": of_a_batch(turned_in_a_loop), "beside a slope": as_linear_part,
+    "not jitted": lambda x, y: [np.asarray(v) for v in turned(tn.asarray(x), tn.asarray(y))],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_to_run_them_gives_the_values_of_numpy(way):
+    """The first run, runs of the source, and operands that keep their values"""
+    for x in (np.array([0.3, -1.2]), np.array([-0.7, 0.21])):
+        y, need = x[::-1] + 0.4, turned(x, x[::-1] + 0.4)
+        before = x.copy(), y.copy()
+        for _ in range(3):
+            np.testing.assert_allclose(WAYS[way](x, y), need, rtol=1e-13)
+        np.testing.assert_array_equal((x, y), before)
