@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tenferro as tn
+import tenferro.primitives as tp
 
 INF, NAN, LARGEST = np.inf, np.nan, 1.7976931348623157e308  # the last is that of the dtype
 FINITE = np.random.default_rng(3).normal(size=(5, 3))
@@ -59,6 +60,8 @@ def test_equal_infinities_share_equally(function, name, dtype):
         x, wanted = FINITE.copy(), others.copy()
         if place is not None:
             x[place], wanted[place] = row, share
+        if place == 4:
+            x[2], wanted[2] = [INF, 0.0, -800.0], [1.0, 0.0, 0.0]
         _, gradient = program(turn(x.astype(dtype)))
         wanted *= np.arange(1.0, 6.0)[:, None]
         tolerance = 1e-14 if dtype == "float64" else 1e-5
@@ -78,3 +81,50 @@ def test_finite_maxima_keep_the_terms_and_their_sum():
 def test_values_alone_do_not_look_at_maxima():
     text = tn.jit(last_axis, backend="numpy").explain(FINITE)
     assert "argmax" not in text
+
+
+LOWEST = -LARGEST
+
+
+def number(value, shape):
+    return tp.constant(value, "float64", shape)
+
+
+def clamped_terms(x, z, low=LOWEST, axis=0, one=1.0):
+    """exp(x - m) between [max z = -inf] and 1, and sums of both, with m the maxima from `low`."""
+    top = tp.reduce_max(z, (1,))
+    finite = tp.clamp(number(low, top.shape), top, number(LARGEST, top.shape))
+    terms = tp.exp(tp.sub(x, tp.broadcast_in_dim(finite, x.shape, (axis,))))
+    least = tp.convert(tp.lt(top, number(LOWEST, top.shape)), "float64")
+    least = tp.broadcast_in_dim(least, x.shape, (0,))
+    clamped = tp.clamp(least, terms, number(one, x.shape))
+    return clamped, tp.reduce_sum(terms, (0,)), tp.reduce_sum(clamped, (1,))
+
+
+def clamped_terms_of_numpy(x, z, low=LOWEST, axis=0, one=1.0):
+    top = z.max(axis=1)
+    terms = np.exp(x - np.expand_dims(np.clip(top, low, LARGEST), 1 - axis))
+    least = np.broadcast_to((top < LOWEST)[:, None], x.shape)
+    clamped = np.minimum(np.maximum(terms, least), one)
+    return clamped, terms.sum(axis=0), clamped.sum(axis=1)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [{}, {"low": 0.3}, {"axis": 1}, {"one": 0.5}],
+    ids=["as logsumexp", "another bound", "another axis", "another limit"],
+)
+@pytest.mark.parametrize("infinite", [False, True])
+@pytest.mark.parametrize("same", [True, False], ids=["its maxima", "others"])
+def test_programs_that_look_like_it_clamp_all_terms(check, kind, infinite, same):
+    """Terms exceed 1 where the maxima are of another array or axis, or are bounded."""
+    x = np.array([[0.5, -1.0, 0.2], [2.0, 0.1, 1.5], [-3.0, -2.0, 0.0]])
+    if infinite:
+        x[1] = -INF
+    z = x if same else x[::-1] - 1.0
+    with np.errstate(all="ignore"):
+        expected = clamped_terms_of_numpy(x, z, **kind)
+    function = (lambda x: clamped_terms(x, x, **kind)) if same else (
+        lambda x, z: clamped_terms(x, z, **kind)
+    )  # fmt: skip
+    check(function, [x] if same else [x, z], expected, rtol=1e-15)

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 import tenferro as tn
+import tenferro.primitives as tp
 
 RNG = np.random.default_rng(5)
 X, ROWS = RNG.normal(size=6), RNG.normal(size=(6, 3))
 INSIDE = np.array([[3, 0], [1, 3]])
 BEHIND = np.array([[3, -1], [-6, 3]])
 OUTSIDE = np.array([[3, 6], [-9, 40]])
+BEFORE, BEYOND = np.array([[3, -9], [1, 2]]), np.array([[3, 6], [1, 2]])
 
 
 def read(x, i):
@@ -62,6 +64,7 @@ CASES = [
 INDICES = {
     "inside": INSIDE,
     "behind": BEHIND,
+    "the last": np.array([[3, -1], [2, 3]]),
     "int32": BEHIND.astype("int32"),
     "int8": BEHIND.astype("int8"),
     "uint8": INSIDE.astype("uint8"),
@@ -84,16 +87,17 @@ def test_elements_are_those_of_numpy(function, expected, name):
             np.testing.assert_array_equal(np.asarray(found), wanted)
 
 
-def test_places_outside_are_dropped_or_the_nearest():
+@pytest.mark.parametrize("i", [OUTSIDE, BEFORE, BEYOND], ids=["both ends", "before", "beyond"])
+def test_places_outside_are_dropped_or_the_nearest(i):
     """Updates drop them, and a read takes the nearest, where its derivative then goes."""
-    front = np.where(OUTSIDE < 0, OUTSIDE + 6, OUTSIDE)
+    front = np.where(i < 0, i + 6, i)
     nearest, inside = np.clip(front, 0, 5), (front >= 0) & (front < 6)
-    first, second = compiled(twice)(X, OUTSIDE)
+    first, second = compiled(twice)(X, i)
     wanted = np.bincount(front[inside], 2 * X[front[inside]], 6)
     np.testing.assert_array_equal(np.asarray(first), wanted)
     wanted *= np.bincount(front[inside], np.sin(X[front[inside]]), 6)
     np.testing.assert_array_equal(np.asarray(second), wanted)
-    gradients = compiled(tn.grad(products, (0, 1)))(X, ROWS[:, 0], OUTSIDE)
+    gradients = compiled(tn.grad(products, (0, 1)))(X, ROWS[:, 0], i)
     for found, other in zip(gradients, (ROWS[:, 0], X), strict=True):
         wanted = np.bincount(nearest.ravel(), other[nearest].ravel(), 6)
         np.testing.assert_array_equal(np.asarray(found), wanted)
@@ -129,3 +133,32 @@ def test_an_index_array_is_looked_at_once_by_reads_and_once_by_counts():
     assert not re.search(r"r\d+\[", program)  # indices with an axis of length 1
     assert "lowering 8," in text
     assert "index_arrays 6," in text  # one of them is the check
+
+
+SELECTIONS = {  # (i, j) → the compared, the bound, the moved, by how much, and what stays
+    "another compared": lambda i, j: (j, 0, i, 6, i),
+    "another moved": lambda i, j: (i, 0, j, 6, i),
+    "another stays": lambda i, j: (i, 0, i, 6, j),
+    "another bound": lambda i, j: (i, 2, i, 6, i),
+    "from the front": lambda i, j: (i, 0, i, 6, i),
+}
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+def test_selections_that_look_like_counting_from_the_end(check, name):
+    """where(i < 0, i + 6, i) and selections that differ in one operand, and a read of one row"""
+
+    def function(x, i, j):
+        compared, bound, moved, size, stays = SELECTIONS[name](i, j)
+        negative = tp.lt(compared, tp.constant(bound, "int64", i.shape))
+        found = tp.select(negative, tp.add(moved, tp.constant(size, "int64", i.shape)), stays)
+        column = tp.reshape(i, (4, 1))
+        return found, tp.gather(
+            x, column, offset_dims=(), collapsed_slice_dims=(0,), start_index_map=(0,),
+            slice_sizes=(1,), mode="clip",
+        )  # fmt: skip
+
+    i, j = BEHIND, np.array([[-2, 1], [4, -5]])
+    compared, bound, moved, size, stays = SELECTIONS[name](i, j)
+    expected = np.where(compared < bound, moved + size, stays), X[np.clip(i, 0, 5).reshape(-1)]
+    check(function, [X, i, j], expected)

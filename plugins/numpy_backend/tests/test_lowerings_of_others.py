@@ -15,6 +15,8 @@ from tenferro.backend import (
     set_host,
 )
 from tenferro.primitives import Elementwise, Mixed, bind, bind_all, exp
+from tenferro_numpy import planner
+from tenferro_numpy.plan_passes.short_arrays import rewriting
 
 
 class P(Elementwise):
@@ -149,3 +151,23 @@ def test_the_lowering_of_a_fused_primitive_is_checked_too(acme):
     x = np.ones(100_000)
     with pytest.raises(LoweringError, match="std::add for numpy gave"):
         _ran(tn.jit(lambda x: (x + x) * 2 - np.sin(x))(x))
+
+
+def test_a_preferred_lowering_runs_on_short_arrays_and_on_numbers(acme, monkeypatch):
+    """exp and a sum, by lowerings that give 7, between what runs number by number"""
+    acme({"std::exp": lambda op, x: x * 0 + 7, "std::reduce_sum": lambda op, x: np.float64(7)})
+    tn.prefer("std::exp", "numpy", "acme")
+    tn.prefer("std::reduce_sum", "numpy", "acme")
+    monkeypatch.setattr(rewriting, "chosen", lambda candidates, *_: set(candidates))
+    monkeypatch.setattr(planner, "_MIN_SPLIT", 1)
+
+    def filtered(x):
+        for _ in range(6):
+            x = (x * 0.5 + x[::-1]) * np.exp(x) / 7 - np.exp(x[0]) + np.sum(x)
+        return x
+
+    expected = np.array([0.5, 1.0])
+    for _ in range(6):
+        expected = expected * 0.5 + expected[::-1]
+    for _ in range(3):
+        np.testing.assert_allclose(tn.jit(filtered)(np.array([0.5, 1.0])), expected, rtol=1e-14)

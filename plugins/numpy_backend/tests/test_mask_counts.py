@@ -8,6 +8,12 @@ from tenferro import primitives as tp
 
 X = np.random.default_rng(3).normal(size=(6, 7))
 X[0, 0], X[1, 1], X[2, 2:4] = np.nan, np.inf, X.max()
+
+
+def whole(x):
+    return np.floor(np.nan_to_num(x, posinf=9.0)).astype("int64")
+
+
 COUNTS = {  # programs whose sums over all elements read the mask
     "positive": lambda x: np.sum((x > 0).astype("float64")),
     "share": lambda x: np.mean(x > 0.5),
@@ -25,6 +31,7 @@ OTHERS = {  # programs that need the mask as numbers, too, or another sum
     "mask returned": lambda x: [np.sum((m := np.logical_not(x > 0)).astype("float64")), m],
     "twice": lambda x: np.sum(m := (x > 0).astype("float64")) + np.sum(m * np.nan_to_num(x)),
     "complex": lambda x: np.sum((x > 0).astype("complex128")),
+    "whole numbers": lambda x: np.sum(whole(x).astype("float64")) * np.mean(x > 0),
     "of one element": lambda x: np.sum((x[0, 1] > 0).astype("float64")),
 }
 
