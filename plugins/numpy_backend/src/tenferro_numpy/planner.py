@@ -236,7 +236,7 @@ class Planner:
         literals = self.literals
         if all([type(op) is Constant for op in literals.values()]):
             return
-        kept = []
+        kept, before = [], len(literals)
         for step in self.steps:
             aval = self.avals[step.targets[0]]
             is_mask = step.expression.broadcasts and aval.dtype.is_bool and aval.shape
@@ -248,6 +248,11 @@ class Planner:
             else:
                 kept.append(step)
         self.steps = kept
+        if "std::select" in self.classes and len(literals) > before:
+            operations = [row[0] for row in self.program.nodes]
+            value_of = import_module("tenferro_numpy.ir.literals").Literals({}, self.table).evaluate
+            select = import_module(f"{_PASSES}.literal_masks").select_by_bits
+            select(kept, self.avals, operations, literals, self.operands_of, value_of)
 
     def count_masks(self) -> None:
         """Count the true elements of a mask instead of summing them as numbers."""

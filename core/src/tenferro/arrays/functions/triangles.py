@@ -28,10 +28,18 @@ _Compare = Callable[[Array, Array], Array]
 
 
 def _positions(rows: int, columns: int, k: int, compare: _Compare) -> Array:
-    """Compare row + k with column: bool[rows, columns]."""
+    """Compare row + k with column: bool[rows, columns].
+
+    Comparisons of rows with columns themselves are known when the program is compiled.
+    """
     row = Array(iota((rows, columns), 0, int64).key)
-    moved = row + k if k else row  # the main diagonal is known when the program is compiled
-    return compare(moved, Array(iota((rows, columns), 1, int64).key))
+    if (k, compare) in _OF_INTEGERS:
+        k, compare = 0, _OF_INTEGERS[k, compare]
+    return compare(row + k if k else row, Array(iota((rows, columns), 1, int64).key))
+
+
+#: row - 1 >= column says that row > column, and row + 1 > column that row >= column
+_OF_INTEGERS: dict[tuple[int, _Compare], _Compare] = {(-1, ge): gt, (1, gt): ge}
 
 
 @covers("eye")
