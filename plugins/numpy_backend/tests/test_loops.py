@@ -312,7 +312,7 @@ def test_the_source_of_a_loop():
     text = tn.jit(loop, backend="numpy").explain(np.array(0.5), np.array(0.1))
     assert "    def loop(o0, o1):\n" in text
     assert "            v1 = v4\n" in text or "            v1 = (v1 +" in text
-    text = tn.jit(loop, backend="numpy").explain(np.ones(3), np.array(0.1))
+    text = tn.jit(loop, backend="numpy").explain(np.ones(30), np.array(0.1))
     assert "        for v" in text
     assert " in y1:\n" in text
 

@@ -373,13 +373,19 @@ class Planner:
 
     def split_short_arrays(self) -> None:
         """Compute arrays of a few numbers number by number, where that is faster."""
+        self.split(_MIN_SPLIT)
+
+    def split(self, fewest: int, *ends: Any) -> Any:
+        """Return what became numbers, if there are short arrays enough; None otherwise."""
         if "unboxing" in self.how.without:  # which converts numbers for lines on arrays
-            return
+            return None
         short = {aval for aval in set(self.avals) if _may_be_split(aval)}
-        if sum([aval in short for aval in self.avals]) < _MIN_SPLIT:
-            return
+        if sum([aval in short for aval in self.avals]) < fewest:
+            return None
         by_numbers = import_module(f"{_PASSES}.short_arrays.rewriting").by_numbers
-        self.steps, self.outputs, self.numbers = by_numbers(self, _MIN_SPLIT)
+        found = by_numbers(self, fewest, *ends)
+        self.steps, self.outputs, self.numbers = found[:3]
+        return found
 
     def pick_elements(self) -> None:
         """Read single elements, and put arrays together of them, in one step each."""

@@ -9,7 +9,7 @@ before each step. Read next: `loops/source.py`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 
 from tenferro.backend.extend import NamedTuple
@@ -25,6 +25,7 @@ from tenferro_numpy.machine.allocator import PAGES
 from tenferro_numpy.memory.ownership import Memory
 from tenferro_numpy.memory.reuse import reuse, writing_into
 from tenferro_numpy.plan_options import PlanOptions
+from tenferro_numpy.plan_passes.short_arrays.ends import Ends, is_short
 from tenferro_numpy.plan_passes.unboxing import as_arrays, unbox
 from tenferro_numpy.planner import MEMORY_REUSE, Planner
 from tenferro_numpy.python_scalars import UNBOXED
@@ -35,6 +36,7 @@ __all__ = ["BEHIND", "COPIED", "MADE", "SHIFTED", "LoopPlan", "LoopPlanner", "Ro
 #: there as the carry of the next step; or they are copied behind the loop, from rows of the carry
 #: after each step
 COPIED, MADE, SHIFTED, BEHIND = "copied", "made", "shifted", "behind"
+_MIN_SPLIT = 1  # instructions on short arrays that feed each other
 
 
 class Roles(NamedTuple):
@@ -95,6 +97,9 @@ class LoopPlanner(Planner):
         super().__init__(program, table, how)
         self.roles = roles
         self.first_row = roles.consts + roles.carried
+        #: inputs that come as numbers, and results that are numbers, with the slots of those
+        self.given: Mapping[int, Sequence[int]] = {}
+        self.parts: dict[int, Sequence[int]] = {}
 
     @cached_property
     def made_literals(self) -> Literals:
@@ -105,6 +110,11 @@ class LoopPlanner(Planner):
     def carries(self) -> range:
         """The slots of the carries."""
         return range(self.roles.consts, self.first_row)
+
+    @property
+    def whole_carries(self) -> list[int]:
+        """The slots of the carries that are not given as their numbers."""
+        return [slot for slot in self.carries if slot not in self.given]
 
     @property
     def staying(self) -> Collection[int]:
@@ -123,6 +133,34 @@ class LoopPlanner(Planner):
     def is_scalar_const(self, slot: int) -> bool:
         """Return True for an input of rank 0 that all steps read."""
         return slot < self.roles.consts and not self.avals[slot].shape
+
+    def split_short_arrays(self) -> None:
+        """Compute arrays of a few numbers number by number, in all steps of the loop."""
+        if not (self.roles.carried or self.roles.stacked):
+            super().split_short_arrays()
+            return
+        found = self.split(_MIN_SPLIT, self._ends())
+        if found is not None:
+            self.given, self.parts = found.given, dict(found.parts)
+            for output in self.roles.stacked:
+                if self.later(output) is not None:
+                    self.parts.pop(output, None)
+
+    def _ends(self) -> Ends:
+        """Return the arrays that may come and go as numbers."""
+        consts, becomes = self.roles.consts, dict[int, int]()
+        for slot in self.carries:
+            if self.avals[slot].shape and is_short(self.avals[slot]):
+                becomes[slot - consts] = slot
+        stored = [i for i in self.roles.stacked if i not in self.roles.in_file]
+        return Ends(
+            staying=[slot for slot in range(consts) if is_short(self.avals[slot])],
+            rows=range(self.first_row, len(self.program.inputs)),
+            carries={slot: self.outputs[position] for position, slot in becomes.items()},
+            stacked=[self.outputs[i] for i in stored],
+            becomes=becomes,
+            stored=stored,
+        )
 
     def unbox(self) -> None:
         """Run lines of rank 0 on Python's own numbers; a carry becomes one if its update is."""
@@ -187,8 +225,8 @@ class _Places:
             staying = {*planner.staying, *planner.literals}
             before = prepare(self.steps, self.avals, staying, {*outputs})
         rows = tuple([self._row(i) for i in planner.roles.stacked])
-        carries = [slot for slot in planner.carries if self.avals[slot].shape]
-        update = {slot: outputs[slot - planner.roles.consts] for slot in planner.carries}
+        carries = [slot for slot in planner.whole_carries if self.avals[slot].shape]
+        update = {slot: outputs[slot - planner.roles.consts] for slot in planner.whole_carries}
         if self.is_plain:
             self.fixed.update(carries)
         self.fixed.update([slot for slot in carries if update[slot] in self.taken])
@@ -239,7 +277,12 @@ class _Places:
                 copies.add(slot)
                 continue
             used.add(name)
-        moves = {slot: update[slot] for slot in self.planner.carries}
+        planner = self.planner
+        moves = {slot: update[slot] for slot in planner.whole_carries}
+        for slot in planner.carries:
+            if slot in planner.given:
+                numbers = planner.parts[slot - planner.roles.consts]
+                moves.update(zip(planner.given[slot], numbers, strict=True))
         moves.update(self._left(pool, buffers, used))
         moved = {*moves.values()}
         own = {
@@ -286,12 +329,12 @@ class _Places:
         later = planner.later(output)
         if later is not None:
             return Row(output, BEHIND, later)
-        if self.is_plain or not self.avals[slot].shape:
+        if self.is_plain or not self.avals[slot].shape or output in planner.parts:
             return Row(output, COPIED, slot)
         place = self._written(slot)
         if place is not None:
             return Row(output, MADE, place)
-        if slot in planner.carries:
+        if slot in planner.carries and slot not in planner.given:
             place = self._written(self.outputs[slot - planner.roles.consts])
             if place is not None:
                 self.fixed.add(slot)

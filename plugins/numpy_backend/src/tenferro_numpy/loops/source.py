@@ -25,17 +25,21 @@ from typing import Any
 
 import numpy as np
 
+from tenferro.primitives import Aval
 from tenferro_numpy.ir.expression import Expression, simple
 from tenferro_numpy.ir.peak import size_of
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.loops.plan import BEHIND, COPIED, MADE, SHIFTED, LoopPlan, LoopPlanner, Row
 from tenferro_numpy.machine.allocator import PAGES
 from tenferro_numpy.machine.threads import new_array
+from tenferro_numpy.plan_passes.short_arrays.ends import reading
 from tenferro_numpy.python_scalars import UNBOXED
 
 __all__ = ["BranchSource", "LoopSource"]
 
 _MAX_WIDTH = 300  # characters of a number's expression that is written where it is read
+_ELEMENTS = "tenferro_numpy.plan_passes.elements"  # loads for loops that put arrays together
+_MAX_COLUMNS = 4  # numbers of a row above which they are stored by one call
 _NUMBERS = {"float64": (float, np.float64), "bool": (bool, np.bool_)}  # Python's, NumPy's
 
 
@@ -66,6 +70,7 @@ class LoopSource:
         self._fast = fast
         self._names: dict[int, str] = {}
         self._literals = planner.made_literals
+        self._carried = {*planner.carries, *chain.from_iterable(planner.given.values())}
         self._used: dict[str, None] = {}  # names of inputs in the forms that lines read
         self._inlined: dict[int, str] = {}
         self._safe: dict[int, Expression] = {}
@@ -176,8 +181,9 @@ class LoopSource:
 
     def _starts(self) -> list[str]:
         """Write the first carries."""
-        planner, lines = self.planner, []
-        for slot in planner.carries:
+        planner = self.planner
+        lines = [self._read(slot) for slot in planner.given if slot < planner.first_row]
+        for slot in planner.whole_carries:
             if slot in planner.numbers:
                 kind = _NUMBERS[self.avals[slot].dtype.name][0]
                 lines.append(f"v{slot} = {self.bind(kind)}(o{slot})")
@@ -187,6 +193,11 @@ class LoopSource:
                 lines.append(f'v{slot} = {self.bind(np.array)}(v{slot}, order="C")')
         return lines
 
+    def _read(self, slot: int) -> str:
+        """Write the reading of all numbers of an array before the loop."""
+        targets = ", ".join([f"v{i}" for i in self.planner.given[slot]])
+        return f"{targets} = {reading(self.avals[slot]).text((f'v{slot}',), ())}"
+
     def _memory(self) -> list[str]:
         """Write the making of memory: for rows of results, and for what a step makes."""
         planner, lines = self.planner, []
@@ -195,7 +206,9 @@ class LoopSource:
         for row in self.plan.rows:
             aval = self.avals[planner.outputs[row.output]]
             lines.append(f"y{row.output} = {self._rows(row.output, aval)}")
-            if row.kind == COPIED and aval in UNBOXED:
+            if row.output in planner.parts and row.kind == COPIED:
+                lines += self._places(row.output, aval)
+            elif row.kind == COPIED and aval in UNBOXED:
                 lines.append(f"m{row.output} = y{row.output}.data")
             elif row.kind in (SHIFTED, BEHIND):
                 first = -1 if self.reverse else 0
@@ -204,6 +217,13 @@ class LoopSource:
             if row.kind == SHIFTED:
                 lines.append(f"z{row.output} = {self.array(aval.shape, aval.dtype)}")
         return lines
+
+    def _places(self, output: int, aval: Aval) -> list[str]:
+        """Write the making of what numbers are stored in as rows of a result."""
+        if aval.size > _MAX_COLUMNS:
+            return [f"m{output} = y{output}.data"]
+        columns = [f"y{output}{_column(aval, i)}.data" for i in range(aval.size)]
+        return [f"m{output}_{i} = {column}" for i, column in enumerate(columns)]
 
     def _assembled(self) -> list[str]:
         """Write the making of arrays that steps write parts of, with the parts that stay."""
@@ -245,6 +265,9 @@ class LoopSource:
                 yield f"n{slot}", f"o{slot}{self._turn}.data"
             if f"v{slot}" in self._used:
                 yield f"v{slot}", f"o{slot}{self._turn}"
+            for i, number in enumerate(planner.given.get(slot, ())):
+                if f"v{number}" in self._used:
+                    yield f"v{number}", f"o{slot}{_column(self.avals[slot], i, self._turn)}.data"
 
     def _written_rows(self) -> Iterator[tuple[str, str]]:
         """Yield the name of a row, and all rows, for results; and the number of the step."""
@@ -257,7 +280,7 @@ class LoopSource:
                 yield f"v{row.slot}", y
             elif row.kind == BEHIND:
                 continue
-            elif self.avals[row.slot].shape:
+            elif self.avals[row.slot].shape and row.output not in self.planner.parts:
                 yield f"r{row.output}", y
             else:
                 counts = True
@@ -272,7 +295,7 @@ class LoopSource:
         """Write the lines of the body."""
         planner = self.planner
         reads = Counter([slot for step in planner.steps for slot in step.operands])
-        reads.update(planner.outputs)
+        reads.update([*planner.outputs, *chain.from_iterable(planner.parts.values())])
         reader = {slot: step for step in planner.steps for slot in step.operands}
         late = planner.outputs[-1:] if not self.counted else ()  # read when carries have moved
         lines = []
@@ -323,17 +346,28 @@ class LoopSource:
 
     def _stored(self, row: Row) -> str:
         """Write the copy of a row into a result."""
+        parts = self.planner.parts.get(row.output)
+        if parts is not None:
+            return self._stored_numbers(row.output, parts)
         if self.avals[row.slot].shape:
             return f"r{row.output}[...] = {self.name(row.slot, 'array')}"
         place = "m" if self.avals[row.slot] in UNBOXED else "y"
         return f"{place}{row.output}[k] = {self.number(row.slot)}"
+
+    def _stored_numbers(self, output: int, parts: Sequence[int]) -> str:
+        """Write the storing of numbers as a row of a result."""
+        names = [self.number(slot) for slot in parts]
+        if len(parts) <= _MAX_COLUMNS:
+            return "; ".join([f"m{output}_{i}[k] = {name}" for i, name in enumerate(names)])
+        row = import_module(_ELEMENTS).packing(self.avals[self.planner.outputs[output]])
+        return f"{self.bind(row.pack_into)}(m{output}, k * {row.size}, {', '.join(names)})"
 
     def _moves(self) -> list[str]:
         """Write what carries and memory are in the next step."""
         pairs = []
         for slot, other in self.plan.moves:
             value = f"v{other}"
-            if slot in self.planner.carries:
+            if slot in self._carried:
                 value = self._next(slot, other)
             elif self.avals[slot].shape != self.avals[other].shape:
                 value += f".reshape({self.bind(self.avals[slot].shape)})"
@@ -367,9 +401,24 @@ class LoopSource:
         if output >= planner.roles.carried:
             return f"y{output}"
         slot = planner.roles.consts + output
+        if slot in planner.given:
+            return self._array_of(planner.given[slot], self.avals[slot])
         if slot in planner.numbers:
             return f"{self.bind(_NUMBERS[self.avals[slot].dtype.name][1])}(v{slot})"
         return f"{self.bind(np.array)}(v{slot})" if slot in self.plan.borrowed else f"v{slot}"
+
+    def _array_of(self, numbers: Sequence[int], aval: Aval) -> str:
+        """Write the making of an array of numbers."""
+        made = import_module(_ELEMENTS).array_of_elements([(i, None) for i in numbers], aval)
+        line: Expression = made[0]
+        names = [self.bind(value) for value in line.bound]
+        return line.text(tuple([f"v{i}" for i in made[1]]), names)
+
+
+def _column(aval: Aval, position: int, rows: str = "") -> str:
+    """Write the index of all numbers at one place of the rows of an array."""
+    place = map(str, np.unravel_index(position, aval.shape))
+    return f"[{rows.strip('[]') or ':'}, {', '.join(place)}]"
 
 
 class BranchSource(LoopSource):

@@ -23,7 +23,7 @@ from tenferro_numpy.ir.expression import Expression, Scalar
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.python_scalars import UNBOXED
 
-__all__ = ["Element", "array_of_elements", "element_of", "pick_and_put"]
+__all__ = ["Element", "array_of_elements", "element_of", "packing", "pick_and_put"]
 
 _MAX_ELEMENTS = 64  # of an array that is put together
 _MAX_BYTES_TO_KEEP = 1 << 16  # of an array that lives longer because an element is read later
@@ -223,6 +223,11 @@ def array_of_elements(
 #: what `struct` calls a dtype whose numbers are packed three times as fast as `np.array` takes them
 _FORMATS = {"float64": "d", "bool": "?"}
 _packing = lru_cache(maxsize=128)(Struct)
+
+
+def packing(aval: Aval) -> Struct:
+    """Return what writes the elements of an array of float64 or bool to memory."""
+    return _packing(f"{aval.size}{_FORMATS[aval.dtype.name]}")
 
 
 def _empty(aval: Aval) -> Callable[..., Any]:

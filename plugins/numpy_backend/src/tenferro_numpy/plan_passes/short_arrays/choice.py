@@ -1,7 +1,8 @@
 """Choose the instructions that run on numbers: they save more than conversions around them cost.
 
 All that can are taken first. One after the other is then given back if the whole gets cheaper, and
-at last each group of those that feed each other that saves nothing. Read next: `rewriting.py`.
+at last each group of those that feed each other that saves nothing. In a loop, a carry is an array
+or its numbers, as what it becomes; what all steps read costs nothing. Read next: `rewriting.py`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from tenferro.backend.extend import NamedTuple
 from tenferro.primitives import Aval
+from tenferro_numpy.plan_passes.short_arrays.ends import NO_LOOP, Ends
 
 __all__ = ["Candidate", "chosen"]
 
@@ -19,6 +21,7 @@ _MARGIN = 2  # times what conversions cost, which a group has to save
 #: nanoseconds of reading all elements of an array, and of putting an array together: twice what was
 #: measured, because a small gain is not worth more lines
 _READ, _READ_EACH, _PUT, _PUT_EACH, _SHAPED = 220, 28, 380, 32, 120
+_ROW_EACH, _STORED_EACH = 20, 35  # of a row: reading an element, storing one
 
 
 class Candidate(NamedTuple):
@@ -34,12 +37,13 @@ def chosen(
     outside: Collection[int],
     avals: Sequence[Aval],
     fewest: int,
+    ends: Ends = NO_LOOP,
 ) -> set[int]:
     """Return the numbers of the candidates to take, in groups of at least `fewest`.
 
     Arrays `outside` are read as such anyway.
     """
-    choice = _Choice(candidates, outside, avals)
+    choice = _Choice(candidates, outside, avals, ends)
     order = [*candidates]
     for _ in range(_SWEEPS):
         order.reverse()
@@ -57,32 +61,47 @@ class _Choice:
     """
 
     def __init__(
-        self, candidates: Mapping[int, Candidate], outside: Collection[int], avals: Sequence[Aval]
+        self,
+        candidates: Mapping[int, Candidate],
+        outside: Collection[int],
+        avals: Sequence[Aval],
+        ends: Ends,
     ) -> None:
         self.candidates = candidates
         self.taken = set(candidates)
         self.avals = avals
         self.outside = outside
+        self.ends = ends
+        self.linked = ends.linked()
         self.maker = {slot: number for number, each in candidates.items() for slot in each.targets}
         self.readers = Counter([slot for each in candidates.values() for slot in {*each.operands}])
         self.taking = Counter(self.readers)
 
     def conversion(self, slot: int) -> int:
         """Return the nanoseconds of converting an array, as things are."""
-        aval = self.avals[slot]
-        if not aval.shape:
+        aval, ends = self.avals[slot], self.ends
+        if not aval.shape or slot in ends.staying:
             return 0  # a number is converted by a pass of its own, for little
-        if self.maker.get(slot) in self.taken:
+        if slot in ends.rows:
+            return _ROW_EACH * aval.size if self.taking[slot] else 0
+        if self.maker.get(ends.carries.get(slot, slot)) in self.taken:
             if slot in self.outside or self.taking[slot] < self.readers[slot]:
                 return _PUT + _PUT_EACH * aval.size
-        elif self.taking[slot]:
+            return _STORED_EACH * aval.size if slot in ends.stacked else 0
+        if self.taking[slot]:
             return _READ + _READ_EACH * aval.size + (_SHAPED if aval.ndim > 1 else 0)
         return 0
+
+    def related(self, slots: Collection[int]) -> set[int]:
+        """Return slots, and those that have the same form because a loop goes on with them."""
+        if self.linked.keys().isdisjoint(slots):
+            return {*slots}
+        return {other for slot in slots for other in self.linked.get(slot, (slot,))}
 
     def give_back(self, number: int) -> bool:
         """Give a candidate back if conversions then get cheaper by more than it saves."""
         each = self.candidates[number]
-        slots = {*each.targets, *each.operands}
+        slots = self.related({*each.targets, *each.operands})
         before = sum([self.conversion(slot) for slot in slots])
         self.taken.remove(number)
         self.taking.subtract({*each.operands})
@@ -105,7 +124,7 @@ class _Choice:
         slots: dict[int, int] = {}
         for number in self.taken:
             each = self.candidates[number]
-            for slot in (*each.targets, *each.operands):
+            for slot in self.related((*each.targets, *each.operands)):
                 parent[root(slots.setdefault(slot, number))] = root(number)
         saved = dict.fromkeys(map(root, self.taken), 0)
         for number in self.taken:

@@ -18,14 +18,14 @@ import numpy as np
 from tenferro.backend.extend import Axes, NamedTuple
 from tenferro.primitives import Aval, DType
 from tenferro_numpy.ir.expression import Expression, Scalar
+from tenferro_numpy.plan_passes.short_arrays.ends import is_short
 
-__all__ = ["Form", "Stage", "form_of", "is_short"]
+__all__ = ["Form", "Stage", "form_of"]
 
-_MAX_MOVED, _MAX_COMPUTED = 64, 16  # elements of an array
+_MAX_COMPUTED = 16  # elements of an array
 _MAX_PRODUCTS = 64  # of a contraction
 _MAX_ROWS = 2  # of a matrix in a system of equations
 _FLOAT = DType.of("float64")
-_KINDS = _FLOAT, DType.of("bool")
 #: nanoseconds of lines on arrays
 _UFUNC, _DOT, _REDUCE, _JOIN, _JOINED, _LAPACK = 430, 600, 700, 600, 100, 2500
 _MOVES_ON_ARRAYS = {
@@ -67,11 +67,6 @@ class Form(NamedTuple):
     stages: tuple[Stage, ...] = ()
     call: Expression | None = None
     reads: tuple[int, ...] | None = None
-
-
-def is_short(aval: Aval) -> bool:
-    """Return True if an array may be kept as its elements."""
-    return 0 < aval.size <= _MAX_MOVED and aval.dtype in _KINDS
 
 
 def form_of(op: Any, avals: tuple[Aval, ...], result: Aval, scalar_of: ScalarOf) -> Form | None:

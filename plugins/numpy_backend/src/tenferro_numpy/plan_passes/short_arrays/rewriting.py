@@ -9,10 +9,10 @@ they are read all at once. Read next: `forms.py`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
+from tenferro.backend.extend import NamedTuple
 from tenferro.backend.lowering import LoweringTable
 from tenferro.computegraph import CompiledProgram
 from tenferro.primitives import Aval, DType
@@ -23,16 +23,23 @@ from tenferro_numpy.ir.step import Step
 from tenferro_numpy.lowerings import is_promised_here
 from tenferro_numpy.plan_passes.elements import array_of_elements
 from tenferro_numpy.plan_passes.short_arrays.choice import Candidate, chosen
+from tenferro_numpy.plan_passes.short_arrays.ends import (
+    NO_LOOP,
+    Ends,
+    is_short,
+    reading,
+    without_foreign,
+)
 from tenferro_numpy.plan_passes.short_arrays.forms import (
     Form,
     Stage,
     form_of,
-    is_short,
 )
 
-__all__ = ["Unsplit", "by_numbers"]
+__all__ = ["Split", "Unsplit", "by_numbers"]
 
 _NUMBER = Aval((), DType.of("float64"))
+_ITSELF = Expression("{0}")
 
 
 class Unsplit(Protocol):
@@ -54,15 +61,31 @@ class Unsplit(Protocol):
         ...
 
 
-def by_numbers(planner: Unsplit, fewest: int) -> tuple[list[Step], Sequence[int], set[int]]:
-    """Return the steps, the outputs, and the slots that hold Python's own numbers.
+class Split(NamedTuple):
+    """A program with arrays as their numbers.
+
+    numbers  slots that hold Python's own numbers
+    given    inputs of a loop's body that come as the numbers in some slots, rows and what stays as
+             arrays, too
+    parts    outputs, by their positions, that are the numbers in some slots
+    """
+
+    steps: list[Step]
+    outputs: Sequence[int]
+    numbers: set[int]
+    given: Mapping[int, Sequence[int]]
+    parts: Mapping[int, Sequence[int]]
+
+
+def by_numbers(planner: Unsplit, fewest: int, ends: Ends = NO_LOOP) -> Split:
+    """Compute short arrays number by number, where that is faster.
 
     Instructions that feed each other stay as they are if they are fewer than `fewest`.
     """
     forms = _forms(planner)
     steps = planner.steps
     if not forms:
-        return steps, planner.outputs, set()
+        return Split(steps, planner.outputs, set(), {}, {})
     literals = planner.literals
     candidates = {
         i: Candidate(
@@ -72,21 +95,27 @@ def by_numbers(planner: Unsplit, fewest: int) -> tuple[list[Step], Sequence[int]
         )
         for i, form in forms.items()
     }
-    outside = {*planner.outputs}
+    ends = without_foreign(ends, {slot for each in candidates.values() for slot in each.targets})
+    outside = {*planner.outputs}.difference(ends.carries.values(), ends.stacked)
     for i, step in enumerate(steps):
         if i not in candidates:
             outside.update(step.operands)
-    taken = chosen(candidates, outside, planner.avals, fewest)
+    taken = chosen(candidates, outside, planner.avals, fewest, ends)
     if not taken:
-        return steps, planner.outputs, set()
-    rewriter = _Rewriter(planner)
+        return Split(steps, planner.outputs, set(), {}, {})
+    made = {slot for i in taken for slot in steps[i].targets}
+    rewriter = _Rewriter(planner, ends)
+    rewriter.split_carries([slot for slot, last in ends.carries.items() if last in made])
     for i, step in enumerate(steps):
         if i in taken:
             rewriter.compute(step, forms[i])
         else:
             rewriter.keep(step)
-    outputs = rewriter.as_arrays(planner.outputs)
-    return rewriter.steps, outputs, rewriter.numbers
+    parts = rewriter.parts()
+    left = [slot for i, slot in enumerate(planner.outputs) if i not in parts]
+    arrays = iter(rewriter.as_arrays(left))
+    outputs = [slot if i in parts else next(arrays) for i, slot in enumerate(planner.outputs)]
+    return Split(rewriter.steps, outputs, rewriter.numbers, rewriter.given, parts)
 
 
 def _forms(planner: Unsplit) -> dict[int, Form]:
@@ -127,10 +156,15 @@ class _Rewriter:
     numbers   slots of Python's numbers
     missing   arrays that no step has put together so far
     padding   the slots of zeros around padded terms: what is added to them stays as it is
+    given     the slots of the numbers as which a body of a loop is given an array
+    whole     a carry that is given as numbers → the slot of its array, if a step wants that
     """
 
-    def __init__(self, planner: Unsplit) -> None:
+    def __init__(self, planner: Unsplit, ends: Ends = NO_LOOP) -> None:
         self.planner = planner
+        self.ends = ends
+        self.given: dict[int, Sequence[int]] = {}
+        self.whole: dict[int, int] = {}
         self.avals: list[Aval] = planner.avals
         self.steps: list[Step] = []
         self.elements: dict[int, Sequence[int]] = {}
@@ -141,11 +175,49 @@ class _Rewriter:
         self._literal_slots: dict[str, int] = {}
         self._lines: dict[Any, Expression] = {}
 
+    # ---- the ends of a loop ----------------------------------------------------------------------
+
+    def split_carries(self, carries: Sequence[int]) -> None:
+        """Let carries be numbers in all steps."""
+        for slot in carries:
+            (whole,) = self.new_slots(1, self.avals[slot])
+            self.whole[slot] = whole
+            self.missing.add(whole)
+            self.elements[whole] = self.elements[slot] = self.given_as(slot)
+
+    def given_as(self, slot: int) -> Sequence[int]:
+        """Return the slots of the numbers as which a body is given an array."""
+        aval = self.avals[slot]
+        found = self.given[slot] = self.new_slots(aval.size, aval.with_shape(()))
+        self.numbers.update(found)
+        return found
+
+    def parts(self) -> dict[int, Sequence[int]]:
+        """Gather the outputs of a loop's body that are numbers; return their slots by position."""
+        ends, outputs, found = self.ends, self.planner.outputs, dict[int, Sequence[int]]()
+        for position, carry in ends.becomes.items():
+            if carry in self.whole:
+                found[position] = self.gathered(outputs[position])
+        for position in ends.stored:
+            slot = outputs[position]
+            if self.avals[slot].shape and (slot in self.missing or slot in self.whole):
+                found[position] = self.gathered(slot)
+        return found
+
+    def gathered(self, slot: int) -> Sequence[int]:
+        """Return slots of Python's numbers for an array behind all steps."""
+        elements = self.elements[slot]
+        if all([i in self.numbers or i in self.planner.literals for i in elements]):
+            return elements
+        kind = self.avals[slot].with_shape(())
+        return self.line(_ITSELF, tuple([(i,) for i in range(len(elements))]), elements, kind)
+
     # ---- steps on arrays -------------------------------------------------------------------------
 
     def keep(self, step: Step) -> None:
         """Append a step as it is, behind those that put its operands together."""
-        if not (self.missing.isdisjoint(step.operands)):
+        is_there = self.missing.isdisjoint(step.operands)
+        if not (is_there and self.whole.keys().isdisjoint(step.operands)):
             step.operands = tuple(self.as_arrays(step.operands))
         self.steps.append(step)
 
@@ -153,6 +225,7 @@ class _Rewriter:
         """Return slots that hold the same in the form of arrays, or of numbers of rank 0."""
         found = []
         for slot in slots:
+            slot = self.whole.get(slot, slot)
             if slot in self.missing:
                 if not self.avals[slot].shape:
                     slot = self.elements[slot][0]
@@ -258,10 +331,12 @@ class _Rewriter:
             found = self.literal(slot)
         elif not aval.shape:
             found = [slot]
+        elif slot in self.ends.staying or slot in self.ends.rows:
+            found = self.given_as(slot)
         else:
             found = self.new_slots(aval.size, aval.with_shape(()))
             self.numbers.update(found)
-            self.steps.append(Step(_reading(aval), (slot,), found, (), on_numbers=True))
+            self.steps.append(Step(reading(aval), (slot,), found, (), on_numbers=True))
         self.elements[slot] = found
         return found
 
@@ -297,11 +372,3 @@ class _Rewriter:
         begin = len(self.avals)
         self.avals += [aval] * count
         return tuple(range(begin, begin + count))
-
-
-@lru_cache(maxsize=256)
-def _reading(aval: Aval) -> Expression:
-    """Write the reading of all elements of an array."""
-    if aval.size == 1:
-        return Expression("{0}.item()", as_is=True)
-    return Expression("{0}.tolist()" if aval.ndim == 1 else "{0}.ravel().tolist()", as_is=True)
