@@ -85,9 +85,11 @@ def test_joined_products_are_the_same_bits_within_a_budget(function, derivative)
     x = np.linspace(0.1, 0.7, 10)
     given = (x,) if derivative is tn.grad else (x, np.cos(x))
     found = derivative(lambda x: np.sum(function(x)))
-    want = tn.jit(found)(*given)
+    by_arrays = {"without": ("short_arrays",)}  # which numbers are rounded otherwise, differs
+    want = tn.jit(found, options=by_arrays)(*given)
     for budget in (0.6, 0.3):
-        np.testing.assert_array_equal(tn.jit(found, memory_budget=budget)(*given), want)
+        bounded = tn.jit(found, memory_budget=budget, options=by_arrays)
+        np.testing.assert_array_equal(bounded(*given), want)
 
 
 @pytest.mark.parametrize("budget", [1.0, 0.4, 0.25])

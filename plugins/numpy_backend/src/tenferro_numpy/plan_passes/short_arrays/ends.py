@@ -25,7 +25,7 @@ class Ends(NamedTuple):
     """The slots of arrays at the ends of a body.
 
     staying   inputs that all steps read
-    rows      inputs of which each step reads a row
+    rows      inputs that each step reads one row of
     carries   inputs that come from the step before, and what they become
     stacked   results whose rows are stored
     becomes   the positions of results that are carries of the next step
