@@ -74,6 +74,37 @@ def test_inverses_at_their_ends():
     np.testing.assert_array_equal(tn.special.inv_boxcox1p(y, p), [-1, inf, nan, -1])
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_large_powers_have_the_digits_of_a_power(dtype):
+    """(x^λ - 1)/λ to a few roundings, not to |λ ln x| of them; x^(λ-1) to ln x of them"""
+    x = np.array([1e9, 3e-8, 2.5e30, 7e-28, 2.0, 4e5], dtype)
+    p = np.array([3.5, 4.5, -1.25, 0.75, 100.0, -6.0], dtype)
+    value, slope = tn.special.boxcox(x, p), tn.grad(lambda x: tn.sum(tn.special.boxcox(x, p)))(x)
+    with mpmath.workdps(60):
+        at = [(mpmath.mpf(float(a)), mpmath.mpf(float(b))) for a, b in zip(x, p, strict=True)]
+        want = [float(TRUTH["boxcox"](a, b)) for a, b in at]
+        slopes = [float(a ** (b - 1)) for a, b in at]
+    eps, least = np.finfo(dtype).eps, np.finfo(dtype).smallest_normal
+    np.testing.assert_allclose(value, want, rtol=6 * eps)
+    np.testing.assert_allclose(slope, slopes, rtol=40 * eps, atol=least)
+
+
+@pytest.mark.parametrize("name", ["inv_boxcox", "inv_boxcox1p"])
+def test_inverses_where_the_product_overflows(name):
+    """(λy + 1)^(1/λ) and its slope by λ, by 700 digits"""
+    inverse = getattr(tn.special, name)
+    y, p = np.array([1e300, -1e300, 1e200, 3e304]), np.array([1e300, -1e300, 1e150, 1e4])
+    value, slope = tn.vjp(lambda p: inverse(y, p), p)
+    want, slopes = [], []
+    with mpmath.workdps(700):
+        for a, b in zip(map(mpmath.mpf, y), map(mpmath.mpf, p), strict=True):
+            level = mpmath.log(a * b + 1) / b
+            want.append(float((mpmath.exp if name == "inv_boxcox" else mpmath.expm1)(level)))
+            slopes.append(float(mpmath.exp(level) * (a / (a * b + 1) - level) / b))
+    np.testing.assert_allclose(value, want, rtol=1e-13)
+    np.testing.assert_allclose(slope(np.ones(4))[0], slopes, rtol=1e-12, atol=1e-320)
+
+
 @pytest.mark.parametrize("name", sorted(TRUTH))
 def test_single_precision_stays_single(name):
     x, p = (np.array(part, "f") for part in PLACES[name])

@@ -14,13 +14,15 @@ from tenferro.arrays.functions._special_operands import real_operands
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.registry import covers
 from tenferro.primitives import arithmetic as ar
-from tenferro.primitives.comparison import eq, logical_and, lt, ne, select
+from tenferro.primitives.comparison import eq, gt, logical_and, lt, ne, select
 from tenferro.primitives.elementwise import exp, expm1, log, log1p
 from tenferro.primitives.logarithms import scaled_expm1
 
 __all__ = ["boxcox", "boxcox1p", "inv_boxcox", "inv_boxcox1p"]
 
 _MAX_GROWTH_OF_SERIES = 0.25
+#: |ln x^λ| from which x^λ - 1 has all digits of a power, while exp(λ ln x) loses some by its size
+_MIN_GROWTH_OF_POWER = 0.75
 _LOG1P = tuple((-1) ** k / (k + 1) for k in range(32))  # ln(1 + t)/t by powers of |t| < 0.25
 
 
@@ -35,7 +37,14 @@ def boxcox(x: Any, lmbda: Any) -> Array:
     4.0
     """
     base, power = real_operands("boxcox", x, lmbda)
-    return _transform(base, log, base, power)
+    zero, one = zeros(base), filled(base, 1)
+    is_positive = gt(base, zero)
+    growth = ar.abs(power * log(select(is_positive, base, one)))
+    is_far = logical_and(is_positive, gt(growth, filled(base, _MIN_GROWTH_OF_POWER)))
+    exponent = select(is_far, power, one)
+    far = (ar.pow(select(is_far, base, one), exponent) - 1) / exponent
+    near = select(is_far, one, base)
+    return select(is_far, far, _transform(near, log, near, select(is_far, one, power)))
 
 
 @covers("boxcox1p", ufunc=True)
@@ -89,16 +98,22 @@ def inv_boxcox1p(y: Any, lmbda: Any) -> Array:
 
 
 def _exponent(y: Array, power: Array) -> Array:
-    """Compute ln(1 + λy)/λ, by a series where λy is small."""
+    """Compute ln(1 + λy)/λ, by a series where λy is small, as a sum where λy overflows."""
     growth = power * y
     is_small = lt(ar.abs(growth), filled(y, _MAX_GROWTH_OF_SERIES))
     is_small = is_small | eq(power, zeros(power))
     zero, one = zeros(y), filled(y, 1)
-    is_finite = lt(ar.abs(y), filled(y, float("inf")))
+    endless = filled(y, float("inf"))
+    is_finite = lt(ar.abs(y), endless)
+    is_huge = is_finite & lt(ar.abs(power), endless) & eq(growth, endless)
+    is_aside = is_small | is_huge
     inner = select(is_small, power, zero) * select(is_small & is_finite, y, zero)
     series = filled(y, _LOG1P[-1])
     for coefficient in reversed(_LOG1P[:-1]):
         series = series * inner + coefficient
-    outer = select(is_small, one, power)
-    far = log1p(outer * select(is_small, one, y)) / outer
-    return select(is_small, select(is_small, y, zero) * series, far)
+    outer = select(is_aside, one, power)
+    far = log1p(outer * select(is_aside, one, y)) / outer
+    near = select(is_small, y, zero) * series
+    outer = select(is_huge, power, one)
+    huge = (log(ar.abs(outer)) + log(ar.abs(select(is_huge, y, one)))) / outer
+    return select(is_huge, huge, select(is_small, near, far))
