@@ -59,6 +59,19 @@ def test_a_mask_is_computed_only_behind_its_number(name):
     assert "p2" not in lines or "p3" not in lines, "the mask is computed first"
 
 
+@pytest.mark.parametrize("number", [0.0, 1.0])
+@pytest.mark.parametrize("first", [True, False])
+def test_selections_next_to_zeros_keep_their_lines(first, number):
+    """Large ones read no zeros, so that they have no second branch to return"""
+    x = np.random.default_rng(0).normal(size=(60, 60))
+
+    def f(x, n):
+        mask, zeros = np.logical_and(n == 0, x < 1), np.zeros_like(x)
+        return (np.where(mask, x, zeros) if first else np.where(mask, zeros, x)) + x
+
+    np.testing.assert_array_equal(compiled(f)(x, number), f(x, np.float64(number)))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("exponent", [0.0, 0.5, 1.5, -2.5])
 def test_the_derivative_of_a_power(dtype, exponent):

@@ -45,7 +45,8 @@ def guard_masks(
     for step in steps:
         aval = avals[step.targets[0]]
         is_small = aval.shape and aval.size < region and step.targets[0] not in outputs
-        if not is_small or type(step.operation_of(operations)) is not Select:
+        is_choice = type(step.operation_of(operations)) is Select and len(step.operands) == 3
+        if not is_small or not is_choice:  # a selection next to zeros reads no second branch
             continue
         guarded = _guarded(step.operands[0], avals, operations, makers)
         if guarded is None or _is_repeated(step.operands[2], operations, makers, literals):
