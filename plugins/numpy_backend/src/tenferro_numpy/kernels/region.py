@@ -109,13 +109,14 @@ class Region(Tiled):
         """Return True if its lines are faster one by one.
 
         All that they make stays in the cache of a core, and is not enough work for two threads.
+        Pads are not lines: a region reads their zeros from one number.
         """
         made = [dtype.itemsize for dtype in (*self.arrays, *self.scratch)]
         size, work = prod(self.shape), len(self.calls) + len(self.folds)
         fits = size * max(made, default=0) <= self._largest_outside()
         fits = fits and size * sum(made) <= self.tiling.bytes_of_lines
         fits = fits and size * work < _WORK_OF_TWO_THREADS
-        return fits and not self.moves
+        return fits and all([move.pieces.fill is None for move in self.moves])
 
     def _largest_outside(self) -> int:
         """Return the bytes of the largest array that its lines may make one by one."""

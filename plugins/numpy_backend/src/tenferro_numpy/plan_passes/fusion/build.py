@@ -22,6 +22,7 @@ from tenferro_numpy.kernels.tile_layout import Move
 from tenferro_numpy.kernels.tile_reductions import Fold, can_fold
 from tenferro_numpy.lowerings.selection import choose, drop, keep
 from tenferro_numpy.machine.tile_size import Tiling, smallest_region
+from tenferro_numpy.plan_passes.fusion.seams import split_at_seams
 
 __all__ = ["fuse", "share_equal"]
 
@@ -43,7 +44,20 @@ def fuse(
     tiling: Tiling,
     literals: Collection[int] = (),
 ) -> list[Step]:
-    """Replace regions that are worth it by single steps, in a valid order."""
+    """Replace regions that are worth it by single steps, in a valid order.
+
+    Ufuncs that stay lines run part by part where they read concatenations.
+    """
+    return split_at_seams(_with_regions(steps, avals, outputs, tiling, literals), avals, outputs)
+
+
+def _with_regions(
+    steps: Sequence[Step],
+    avals: Sequence[Aval],
+    outputs: Set[int],
+    tiling: Tiling,
+    literals: Collection[int],
+) -> list[Step]:
     policy = RegionPolicy(
         smallest_region(tiling), tiling.elements, partial(_can_fold, tiling), _is_cheap
     )
