@@ -119,3 +119,42 @@ def test_a_dead_branch_is_cleared_in_place_by_a_condition_that_expands(check, di
     wide = condition[:, None] if dims == (0,) else condition
     expected = np.where(wide, -x, 0.0) if is_kept else np.where(wide, 0.0, -x)
     check(function, (condition, x), expected)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32", "float64", "complex64"])
+@pytest.mark.parametrize(
+    "x, y",
+    [
+        (1.0, 0.5),
+        (0.0, 1.0),
+        (1.0, 0.0),
+        (-1.0, 1.0),
+        (0.0, -0.0),
+        (-0.0, 0.0),
+        (-0.0, 1.0),
+        (0.1, 0.3),
+        (1e30, 1e-30),
+        (3e38, -3e38),
+        (float("inf"), 1.0),
+        (0.0, float("nan")),
+    ],
+)
+def test_selection_between_two_literals(backend, program, dtype, x, y):
+    """By arithmetic only where c·(x - y) + y is x or y to the last bit"""
+    condition = np.random.default_rng(2).random((40, 50)) < 0.5
+    with np.errstate(all="ignore"):
+        numbers = [np.asarray(value).astype(dtype) for value in (x, y)]
+
+    def function(condition, z):
+        first, second = [tp.constant(v.item(), dtype, (40, 50)) for v in numbers]
+        chosen = tp.select(condition, first, second)
+        return chosen, tp.mul(chosen, z)
+
+    z = np.ones((40, 50), dtype)
+    made = program(function, condition, z)
+    expected = np.where(condition, *numbers)
+    for options in ({"tile": 0}, {"tile": 512, "threads": 1, "poison": True}):
+        run = backend.compile(made, made.input_avals, options)
+        for mask in (condition, ~condition, np.zeros_like(condition), condition[::-1]):
+            wanted = expected if mask is condition else np.where(mask, *numbers)
+            assert bits(run(mask, z)[0]) == bits(wanted)

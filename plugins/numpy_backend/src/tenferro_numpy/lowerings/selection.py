@@ -16,7 +16,9 @@ import numpy as np
 
 from tenferro.primitives import Aval
 from tenferro.primitives.comparison import Select
+from tenferro.primitives.constants import Constant
 from tenferro_numpy.ir.expression import Expression, Function, Specialize
+from tenferro_numpy.ir.kept import number
 
 __all__ = ["EXPRESSIONS", "choose", "drop", "keep", "select_with_zero"]
 
@@ -95,10 +97,13 @@ def select_with_zero(
     literals: Mapping[int, Any],
     avals: Sequence[Aval],
 ) -> tuple[Expression, tuple[int, ...]]:
-    """Return the line for a selection and its operands: no zeros, in place if possible."""
+    """Return the line for a selection and its operands: no numbers, in place if possible."""
     condition, *branches = operands
     aval = avals[branches[0]]
     dtype = np.dtype(aval.dtype.name)
+    numbers = None if chosen.foreign else _between_numbers(aval, *map(literals.get, branches))
+    if numbers is not None:
+        return numbers, (condition,)
     if (
         chosen.foreign
         or aval.size < _MIN_ELEMENTS_FOR_BITWISE_SELECT
@@ -119,6 +124,32 @@ def select_with_zero(
             )
             return line, (condition, x)
     return chosen, operands
+
+
+def _between_numbers(aval: Aval, first: Any, second: Any) -> Expression | None:
+    """Return a selection between two numbers as c·d + y with d = x - y, if that is exact.
+
+    `np.where` takes a branch for each element, whose cost depends on the pattern of the condition.
+    """
+    is_known = type(first) is Constant and type(second) is Constant
+    is_large = aval.size >= _MIN_ELEMENTS_FOR_BITWISE_SELECT
+    if not is_known or not is_large or aval.dtype.name not in ("float32", "float64"):
+        return None
+    wanted = np.array([second.value, first.value], aval.dtype.name)
+    if not np.isfinite(wanted).all():
+        return None
+    with np.errstate(all="ignore"):
+        difference = wanted[1] - wanted[0]
+        found = np.array([False, True]) * difference + wanted[0]
+    if found.tobytes() != wanted.tobytes():
+        return None
+    given = [number(value, aval.dtype.name) for value in (difference, wanted[0])]
+    return Expression(
+        "{p0}({p1}({0}, {p2}), {p3})",
+        (np.add, np.multiply, *given),
+        broadcasts=True,
+        into="{p0}({p1}({0}, {p2}, {out}), {p3}, {out})",
+    )
 
 
 _INTO = "{p1}({0}, {1}, {2}, {out})"
