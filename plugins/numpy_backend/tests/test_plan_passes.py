@@ -132,3 +132,22 @@ def test_only_optional_passes_can_be_left_out(without):
     with pytest.raises(InvalidOptionError) as raised:
         compiled(elementwise, without)(SMALL)
     assert raised.value.fields["option"] == "without"
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "reads, function",
+    [
+        (1, lambda x: np.where(x > 0.5, np.mean(x), x)),
+        (1, lambda x: np.where(x > 0.5, x, np.mean(x)) * x),
+        (0, lambda x: x - np.mean(x)),
+    ],
+)
+def test_a_selection_reads_a_number_as_an_array(dtype, reads, function):
+    """`np.where` converts a number in more time than `asarray`; a ufunc does not"""
+    x = SEVERAL.astype(dtype)
+    np.testing.assert_array_equal(compiled(function)(x), compiled(function, "scalar_arrays")(x))
+    every, without = [
+        lines(compiled(function, left_out).explain(x)) for left_out in ((), "scalar_arrays")
+    ]
+    assert len(every.splitlines()) - len(without.splitlines()) == reads

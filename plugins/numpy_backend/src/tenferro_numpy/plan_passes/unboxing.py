@@ -79,7 +79,8 @@ def _possible_carries(
 def as_arrays(steps: Sequence[Step], avals: list[Aval], literals: Collection[int]) -> list[Step]:
     """Convert scalars to arrays once, if several elementwise lines combine them with arrays.
 
-    A ufunc reads an array of rank 0 faster than a scalar, which it converts each time.
+    A ufunc reads an array of rank 0 faster than a scalar, which it converts each time; `np.where`
+    takes longer to convert a scalar than `np.asarray` does.
     """
     scalars = {slot for slot, aval in enumerate(avals) if not aval.shape}.difference(literals)
     if not scalars:
@@ -91,7 +92,8 @@ def as_arrays(steps: Sequence[Step], avals: list[Aval], literals: Collection[int
         and avals[step.targets[0]].shape
         and step.expression.into
     ]
-    reads = Counter([slot for _, step in readers for slot in step.operands if slot in scalars])
+    found = [step for _, step in readers] + [step for _, step in readers if _selects(step)]
+    reads = Counter([slot for step in found for slot in step.operands if slot in scalars])
     often = {slot for slot, count in reads.items() if count >= _WORTH_AN_ARRAY}
     made: dict[int, int] = {}
     done: list[Step] = []
@@ -106,6 +108,11 @@ def as_arrays(steps: Sequence[Step], avals: list[Aval], literals: Collection[int
                 begin = position
         step.operands = tuple([made.get(slot, slot) for slot in step.operands])
     return [*done, *steps[begin:]]
+
+
+def _selects(step: Step) -> bool:
+    """Return True for a line of `np.where`, which one conversion makes faster already."""
+    return step.expression.bound[0] is np.where
 
 
 class _Groups:
