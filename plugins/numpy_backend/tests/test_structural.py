@@ -133,6 +133,16 @@ def test_pad_many_axes(check):
     check(lambda x, v: tp.pad(x, v, (), (), ()), [np.float64(1), np.float64(2)], np.float64(1))
 
 
+@pytest.mark.parametrize("low, high", [(1, 2), (-1, 2), (2, -1), (-2, 0), (0, -3), (-1, -2)])
+@pytest.mark.parametrize("interior", [0, 1])
+def test_what_a_pad_crops_is_not_added(check, low, high, interior):
+    """x + pad(y), where y loses elements at an end and gets zeros at the other"""
+    y = np.arange(1.0, 8.0)
+    piece = padded(y, 0.0, [low], [high], [interior])
+    x = np.linspace(0.1, 0.9, piece.size)
+    check(lambda x, y: x + tp.pad(y, 0.0, (low,), (high,), (interior,)), [x, y], x + piece)
+
+
 def test_concatenate(check):
     """Operands follow each other along an axis; one may be empty"""
     x, y = np.ones((2, 3)), np.zeros((2, 0))
