@@ -21,7 +21,9 @@ _MARGIN = 2  # times what conversions cost, which a group has to save
 #: nanoseconds of reading all elements of an array, and of putting an array together: twice what was
 #: measured, because a small gain is not worth more lines
 _READ, _READ_EACH, _PUT, _PUT_EACH, _SHAPED = 220, 28, 380, 32, 120
-_ROW_EACH, _STORED_EACH = 20, 35  # of a row: reading an element, storing one
+#: the same of reading and storing a row of a loop: half of what was measured, because views of
+#: rows and copies into them cost as much
+_ROW_EACH, _STORED, _STORED_EACH, _STORED_ALONE = 6, 40, 4, 12
 
 
 class Candidate(NamedTuple):
@@ -87,7 +89,8 @@ class _Choice:
         if self.maker.get(ends.carries.get(slot, slot)) in self.taken:
             if slot in self.outside or self.taking[slot] < self.readers[slot]:
                 return _PUT + _PUT_EACH * aval.size
-            return _STORED_EACH * aval.size if slot in ends.stacked else 0
+            stored = min(_STORED + _STORED_EACH * aval.size, _STORED_ALONE * aval.size)
+            return stored if slot in ends.stacked else 0
         if self.taking[slot]:
             return _READ + _READ_EACH * aval.size + (_SHAPED if aval.ndim > 1 else 0)
         return 0
