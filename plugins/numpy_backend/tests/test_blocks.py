@@ -322,6 +322,24 @@ def test_what_is_no_gain_hides_no_block_behind_it(backend, program):
     np.testing.assert_allclose(result, softened_of(x * x.sum()), rtol=1e-12)
 
 
+@pytest.mark.parametrize(
+    "cache, tile, rows",
+    [
+        (2048, 0, 4),
+        (4096, 0, 8),
+        (4096, 1024, 8),
+        (4096, 3072, 15),
+        (4096, 4096, 30),
+        (8192, 8192, 30),
+        (1 << 15, 1 << 15, 0),
+    ],
+)
+def test_a_tile_takes_the_bytes_that_it_may_take(program, cache, tile, rows):
+    """60 rows of 160 bytes in a power of two of tiles: at least two if halves of the cache do."""
+    found = find.find_row_blocks(program(softened, samples()), cache, tile=tile)
+    assert [block.rows for block in found] == [rows] * bool(rows)
+
+
 @pytest.mark.parametrize("links", [20, 60])
 def test_a_chain_of_products_is_not_searched_link_by_link(program, monkeypatch, links):
     """The number of searches does not grow with the chain."""

@@ -31,7 +31,12 @@ from tenferro.primitives import Aval, DType
 from tenferro_numpy.executable import NumpyExecutable
 from tenferro_numpy.ir.kept import made_again
 from tenferro_numpy.machine.caches import cache_of_core, processor_features, thread_count
-from tenferro_numpy.machine.tile_size import Tiling, largest_tile, tiles_of_lines
+from tenferro_numpy.machine.tile_size import (
+    Tiling,
+    largest_tile,
+    tiles_of_blocks,
+    tiles_of_lines,
+)
 from tenferro_numpy.plan_options import PlanOptions
 
 if TYPE_CHECKING:
@@ -102,7 +107,8 @@ def _tiling(elements: object, threads: object) -> Tiling | None:
         return None
     count = thread_count() if threads is None else int(str(threads))
     if elements is None:
-        return Tiling(largest_tile(), count, tiles_of_lines=tiles_of_lines())
+        lines, blocks = tiles_of_lines(), tiles_of_blocks()
+        return Tiling(largest_tile(), count, tiles_of_lines=lines, tiles_of_blocks=blocks)
     return Tiling(int(str(elements)), count)
 
 

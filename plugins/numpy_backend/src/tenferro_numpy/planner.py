@@ -134,7 +134,7 @@ class Planner:
         find = import_module("tenferro.backend.row_blocks").find_row_blocks
         make_plan = import_module("tenferro_numpy.assignment").make_plan
         part_how = PlanOptions(without=self.how.without)
-        for block in find(self.program, tiling.cache):
+        for block in find(self.program, tiling.cache, tile=tiling.tiles_of_blocks * tiling.bytes):
             kind = import_module("tenferro_numpy.row_blocks").RowBlockLoop
             parts = {rows: block.program(self.program, rows) for rows in block.sizes}
             plans = {rows: make_plan(part, self.table, part_how) for rows, part in parts.items()}

@@ -36,7 +36,9 @@ from tenferro.primitives.contraction import DotGeneral
 __all__ = ["RowBlock", "find_row_blocks"]
 
 _MIN_ROWS_OF_TILE = 4
-_CACHE_PER_TILE = 2  # the values of a tile take half of the cache; operands and BLAS the rest
+#: The values of a tile take half of the cache, unless a backend says more; operands and BLAS the
+#: rest.
+_CACHE_PER_TILE = 2
 _CACHE_PER_WHOLE_OPERAND = 8  # an operand that is read whole, or a partial result, an eighth
 _MIN_BYTES_SAVED_PER_BYTE_READ = 3  # bytes not written out, for each that others read
 _MOVES_PER_PART = 2  # a partial result is written, and added up: twice what else is not written
@@ -103,21 +105,25 @@ class RowBlock(NamedTuple):
 
 
 class _Target(NamedTuple):
-    """Target of the search: bytes of the cache, and whether fused loops have one result each."""
+    """Target of the search: bytes of the cache and of a tile, and whether fused loops have one
+    result each.
+    """
 
     cache: int
+    tile: int
     one_result: bool
 
 
 def find_row_blocks(
-    program: CompiledProgram, cache: int, *, one_result: bool = False
+    program: CompiledProgram, cache: int, *, tile: int = 0, one_result: bool = False
 ) -> list[RowBlock]:
     """Find the row blocks that save memory traffic, for a cache of so many bytes.
 
+    The values of a tile take about ``tile`` bytes, or half of the cache if that is more.
     ``one_result`` states that the loops into which the backend fuses elementwise code have one
     result each.
     """
-    target = _Target(cache, one_result)
+    target = _Target(cache, max(tile, cache // _CACHE_PER_TILE), one_result)
     extents = _extents(program, cache)
     entries = _entries(program) if extents else {}
     acting = {extent: _acting_by_rows(entries, extent, cache) for extent in extents}
@@ -309,7 +315,7 @@ class _Search:
     ) -> None:
         self.program = program
         self.extent = extent
-        self.cache, self.one_result = target
+        self.cache, self.tile, self.one_result = target
         self.members: dict[int, ByRows] = {}
         self.made: dict[int, ByRows] = {}  # by slot
         self.after: set[int] = set()  # slots that follow from the block, and have no rows in it
@@ -352,14 +358,16 @@ class _Search:
             return None
         exported = self.exported()
         outside = sum([size_of(avals[slot]) for slot in exported])
-        least = max(self.cache, _MIN_BYTES_SAVED_PER_BYTE_READ * outside)
-        if made - outside <= least:
+        gain = max(self.cache, _MIN_BYTES_SAVED_PER_BYTE_READ * outside)
+        if made - outside <= gain:
             return None
         gains = Gains(self.program, self.members, exported, one_result=self.one_result)
         inside = sum([gains.written[slot] for slot in gains.between if slot not in exported])
-        if inside <= least:
+        if inside <= gain:
             return None
-        rows = self.cache * self.extent // (_CACHE_PER_TILE * gains.alive)
+        least = self.cache * self.extent // (_CACHE_PER_TILE * gains.alive)
+        rows = self.tile * self.extent // gains.alive
+        rows = min(rows, max(least, self.extent // 2))  # two tiles where smaller ones are two
         rows = even_rows(self.extent, rows) if rows else 0
         work = sum(avals[slot].size for slot in gains.written)
         a_line = work * rows // (self.extent * len(gains.written))

@@ -10,7 +10,7 @@ import os
 from functools import cache
 from importlib import import_module
 
-__all__ = ["cache_of_core", "processor_features", "thread_count"]
+__all__ = ["cache_of_core", "processor_features", "second_level_cache", "thread_count"]
 
 _USUAL = 1 << 21  # bytes, on another system, or in a container that hides it
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -26,6 +26,15 @@ def cache_of_core(folder: str = _FOLDER) -> int:
     try:
         found, third = _size(f"{folder}/index2"), f"{folder}/index3"
         return max(found, _size(third) // _sharers(third)) if os.path.exists(third) else found
+    except (OSError, ValueError, KeyError, IndexError):
+        return _USUAL
+
+
+@cache
+def second_level_cache(folder: str = _FOLDER) -> int:
+    """Return the bytes of the second-level cache, which a core has alone."""
+    try:
+        return _size(f"{folder}/index2")
     except (OSError, ValueError, KeyError, IndexError):
         return _USUAL
 
