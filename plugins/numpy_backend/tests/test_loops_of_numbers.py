@@ -41,7 +41,13 @@ def around(s, r):
 
 def read_whole(x, r):
     """A sort takes the carry as an array."""
-    return x * r + 0.5 * r * x, np.sort(x) * r
+    y = (x * r + 0.5 * x * x) * 0.9 - r * (x - x * x) + x * x * x
+    return y + 0.01 * np.sort(x), y
+
+
+def nine(p, r):
+    q = (A[0, 0] * p - p.T * r[0]) * (p + r[1])
+    return q, (q, p > q)
 
 
 def beside_others(s, r):
@@ -58,6 +64,7 @@ LOOPS = {
     "a carry follows another": (a_wave, (X, X + 0.1), ROWS),
     "carries change places": (around, (X, X + 0.1, X - 0.1, X * 2.0), ROWS),
     "a step reads the array": (read_whole, X, ROWS),
+    "nine numbers, stored by one call": (nine, np.arange(9.0).reshape(3, 3) / 9.0, ROWS),
     "beside others": (beside_others, (0, np.False_, SINGLE, COMPLEX, X), ROWS),
 }
 
