@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+import tenferro as tn
 from tenferro import primitives as tp
 
 SMOOTH = ["exp", "log", "expm1", "log1p", "sin", "cos", "tan", "tanh"]
@@ -76,3 +77,27 @@ def test_warnings_are_silenced_and_the_users_setting_survives(run):
         with pytest.raises(FloatingPointError):
             np.log(np.zeros(1))
     assert result.tolist() == [-math.inf, math.inf]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("size", [3, 40, 5000])
+def test_logistic_has_the_bits_of_the_shared_formula(backend, program, dtype, size):
+    """exp(min(x, 0)) / (1 + exp(-|x|)), in new memory, in that of others, and in tiles"""
+    special = [0.0, -0.0, math.inf, -math.inf, -745.0, -740.0, 90.0, 710.0, 5e-324]
+    with np.errstate(all="ignore"):
+        x = np.array([*np.linspace(-30, 30, size), *special]).astype(dtype)
+        one, zero = np.ones((), dtype), np.zeros((), dtype)
+        expected = np.exp(np.minimum(x, zero)) / (np.exp(-np.abs(x)) + one)
+    made = program(lambda x: (tp.logistic(x), tp.logistic(tp.neg(tp.neg(tp.mul(x, x))))), x)
+    for options in ({"tile": 0}, {"tile": 512, "threads": 1, "poison": True}):
+        run = backend.compile(made, made.input_avals, options)
+        for given in (x, x[::-1].copy()[::-1]):
+            first, second = run(given)
+            assert first.tobytes() == expected.tobytes()
+            assert np.all(second >= 0.5)
+
+
+def test_logistic_is_computed_tile_by_tile():
+    x = np.linspace(-3.0, 3.0, 600_000)
+    slope = tn.grad(lambda x: np.sum(tn.special.expit(x) ** 3))
+    assert "region 600,000" in tn.jit(slope, backend="numpy", options={"threads": 1}).explain(x)
