@@ -249,12 +249,13 @@ def test_an_absent_device_is_nothing_wrong(site):
 @pytest.mark.parametrize(
     "probe, seconds, reason",
     [
-        ("import time; time.sleep(100)", "2", "its probe did not answer within 2 s"),
+        ("import time; time.sleep(100)", "8", "its probe did not answer within 8 s"),
         ("import os; os._exit(3)", "60", "its probe ended with code 3: no output"),
         ("raise OSError('old driver')", "60", "its probe raised OSError: old driver"),
     ],
 )
 def test_doctor_survives_any_probe(site, probe, seconds, reason):
+    """The seconds count from the start of a process, which takes some on a busy machine."""
     site.backend(probe=probe)
     data = json.loads(site.cli("doctor", "--json", "--timeout", seconds).stdout)
     assert data["probes"]["toy"]["status"] == "unavailable"
