@@ -76,6 +76,7 @@ wall time with two threads, CPU time with huge pages (`GLIBC_TUNABLES=glibc.mall
 the slope of log time over log size. `numpy` is the version by hand. Large new arrays cost their
 pages, unless the process has free ones. On W7 and W16 peers change how many are free, so that they
 ran in processes of their own, each beside the version by hand; goals are compared with the first.
+On W19 slow peers leave time for few samples, so that its goals come from a run without them.
 W20 and W21 run whole programs without a version by hand; their ratios are to autograd and to JAX.
 
 W3 runs NumPy's `tanh`, `exp` and `log1p`. On this processor, which has no AVX-512, they take 17, 8
