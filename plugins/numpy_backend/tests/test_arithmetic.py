@@ -246,6 +246,19 @@ def test_the_layout_of_an_exponent_does_not_decide(check, columns, shape, axes, 
     check(roots, [x, y], with_sign(expected), **CLOSE[dtype])
 
 
+@pytest.mark.parametrize(
+    "shape, exponents", [((0,), (0,)), ((2, 0), (2, 0)), ((0, 3), (1, 3)), ((0,), ())]
+)
+def test_powers_of_no_numbers(check, shape, exponents):
+    x, y = np.zeros(shape), np.full(exponents, 0.5)
+    axes = range(len(exponents))
+
+    def powers(x, y):
+        return tp.pow(x, tp.broadcast_in_dim(y, shape, axes))
+
+    check(powers, [x, y], np.zeros(shape))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("x, root", [(-0.0, 0.0), (-np.inf, np.inf), (4.0, 2.0)])
 def test_roots_of_a_number_are_those_of_arrays(check, x, root, dtype):

@@ -77,7 +77,7 @@ def power_of_any_layout(x: Any, y: Any, out: Any = None) -> Any:
         is_root = y == 0.5
         if np.count_nonzero(is_root):
             x = _without_negative_roots(x, is_root)
-    elif y.item() == 0.5 and np.count_nonzero(np.signbit(x)):
+    elif y.size and y.item() == 0.5 and np.count_nonzero(np.signbit(x)):
         x = _without_negative_roots(x, True)
     return np.power(x, y, out)
 
