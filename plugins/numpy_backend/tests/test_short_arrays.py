@@ -87,6 +87,21 @@ def test_a_filter_of_two_states_is_computed_by_numbers():
     assert not any("dot(" in line or "reshape(" in line for line in lines)
 
 
+def products(x, count):
+    """A long program of products of ten numbers, none of which is like another."""
+    values = [x, 0.5 * np.sin(x)]
+    for i in range(count):
+        values.append(values[-1] * values[-2 - i % 2] + 0.5 * values[i % 3 - 2])
+    return values[-1]
+
+
+@pytest.mark.parametrize("count, is_split", [(30, True), (400, False)])
+def test_a_long_program_whose_lines_save_little_stays_on_arrays(count, is_split):
+    """To compile ten lines for each instruction would take longer than thousands of runs save"""
+    text = tn.jit(lambda x: products(x, count), backend="numpy").explain(np.ones(10))
+    assert (".tolist()" in text) is is_split
+
+
 def compiled(function, **options):
     return tn.jit(function, backend="numpy", options=options)
 

@@ -18,6 +18,10 @@ __all__ = ["Candidate", "chosen"]
 
 _SWEEPS = 4
 _MARGIN = 2  # times what conversions cost, which a group has to save
+#: To plan and compile a line takes 40 µs. Of a group with more lines than these, each further one
+#: has to save as many nanoseconds, as estimated: a thousand runs of the program save that time.
+#: A line in a loop runs more often.
+_MAX_LINES, _PER_LINE = 4096, 40
 #: nanoseconds of reading all elements of an array, and of putting an array together: twice what was
 #: measured, because a small gain is not worth more lines
 _READ, _READ_EACH, _PUT, _PUT_EACH, _SHAPED = 220, 28, 380, 32, 120
@@ -27,11 +31,14 @@ _ROW_EACH, _STORED, _STORED_EACH, _STORED_ALONE = 6, 40, 4, 12
 
 
 class Candidate(NamedTuple):
-    """An instruction that can run on numbers: arrays that it reads and makes, and what it saves."""
+    """An instruction that can run on numbers: arrays that it reads and makes, the nanoseconds that
+    it saves, and the number of its lines.
+    """
 
     operands: tuple[int, ...]
     targets: tuple[int, ...]
     saved: int
+    lines: int = 0
 
 
 def chosen(
@@ -46,12 +53,13 @@ def chosen(
     Arrays `outside` are read as such anyway.
     """
     choice = _Choice(candidates, outside, avals, ends)
-    order = [*candidates]
+    choice.drop_groups(fewest, margin=0)  # the sweeps take longer than this
+    order = [number for number in candidates if number in choice.taken]
     for _ in range(_SWEEPS):
         order.reverse()
         if not any([choice.give_back(number) for number in order if number in choice.taken]):
             break
-    choice.drop_groups(fewest)
+    choice.drop_groups(fewest, _MARGIN)
     return choice.taken
 
 
@@ -115,8 +123,10 @@ class _Choice:
         self.taking.update({*each.operands})
         return False
 
-    def drop_groups(self, fewest: int) -> None:
-        """Give back each group of candidates that feed each other and are few, or save nothing."""
+    def drop_groups(self, fewest: int, margin: int) -> None:
+        """Give back each group of candidates that feed each other and are few, or save less than
+        so many times what conversions cost.
+        """
         parent = {number: number for number in self.taken}
 
         def root(number: int) -> int:
@@ -129,11 +139,19 @@ class _Choice:
             each = self.candidates[number]
             for slot in self.related((*each.targets, *each.operands)):
                 parent[root(slots.setdefault(slot, number))] = root(number)
-        saved = dict.fromkeys(map(root, self.taken), 0)
+        groups: dict[int, list[int]] = {}
         for number in self.taken:
-            saved[root(number)] += self.candidates[number].saved
-        for slot, number in slots.items():
-            saved[root(number)] -= _MARGIN * self.conversion(slot)
-        count = Counter(map(root, self.taken))
-        large = {number for number in count if count[number] >= fewest and saved[number] > 0}
+            groups.setdefault(root(number), []).append(number)
+        saved = {number: self._saved(group) for number, group in groups.items()}
+        for slot, number in slots.items() if margin else ():
+            saved[root(number)] -= margin * self.conversion(slot)
+        large = {number for number in groups if len(groups[number]) >= fewest and saved[number] > 0}
         self.taken = {number for number in self.taken if root(number) in large}
+
+    def _saved(self, group: Collection[int]) -> int:
+        """Return the nanoseconds that a group saves, without conversions, less those of lines."""
+        members = [self.candidates[number] for number in group]
+        saved = sum([each.saved for each in members])
+        lines = sum([each.lines for each in members])
+        is_long = self.ends == NO_LOOP and lines > _MAX_LINES
+        return saved - _PER_LINE * (lines - _MAX_LINES) if is_long else saved

@@ -92,6 +92,7 @@ def by_numbers(planner: Unsplit, fewest: int, ends: Ends = NO_LOOP) -> Split:
             tuple([slot for slot in _read(planner, steps[i], form) if slot not in literals]),
             steps[i].targets,
             form.saved,
+            sum([len(stage.rows) for stage in form.stages]),
         )
         for i, form in forms.items()
     }
