@@ -88,7 +88,7 @@ def test_a_filter_of_two_states_is_computed_by_numbers():
 
 
 def products(x, count):
-    """A long program of products of ten numbers, none of which is like another."""
+    """Products of arrays of ten numbers; no part of the program repeats, so none becomes a loop."""
     values = [x, 0.5 * np.sin(x)]
     for i in range(count):
         values.append(values[-1] * values[-2 - i % 2] + 0.5 * values[i % 3 - 2])

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from importlib import import_module
 from operator import itemgetter, methodcaller
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tenferro.backend.extend import CollectorPaused, NamedTuple
 from tenferro.backend.lowering import LoweringTable
@@ -30,6 +30,10 @@ from tenferro_numpy.machine.tile_size import smallest_region
 from tenferro_numpy.plan_options import PlanOptions
 from tenferro_numpy.plan_passes.lazy_broadcasts import leave_to_readers
 from tenferro_numpy.plan_passes.unboxing import as_arrays, unbox
+
+if TYPE_CHECKING:
+    from tenferro_numpy.plan_passes.short_arrays.ends import Ends
+    from tenferro_numpy.plan_passes.short_arrays.rewriting import Split
 
 __all__ = [
     "PLAN_PASSES",
@@ -375,16 +379,19 @@ class Planner:
         """Compute arrays of a few numbers number by number, where that is faster."""
         self.split(_MIN_SPLIT)
 
-    def split(self, fewest: int, *ends: Any) -> Any:
-        """Return what became numbers, if there are short arrays enough; None otherwise."""
+    def split(self, fewest: int, *ends: Ends) -> Split | None:
+        """Compute short arrays number by number, if there are `fewest`; return what became of them.
+
+        The body of a loop says where it begins and ends.
+        """
         if "unboxing" in self.how.without:  # which converts numbers for lines on arrays
             return None
         short = {aval for aval in set(self.avals) if _may_be_split(aval)}
         if sum([aval in short for aval in self.avals]) < fewest:
             return None
         by_numbers = import_module(f"{_PASSES}.short_arrays.rewriting").by_numbers
-        found = by_numbers(self, fewest, *ends)
-        self.steps, self.outputs, self.numbers = found[:3]
+        found: Split = by_numbers(self, fewest, *ends)
+        self.steps, self.outputs, self.numbers = found.steps, found.outputs, found.numbers
         return found
 
     def pick_elements(self) -> None:

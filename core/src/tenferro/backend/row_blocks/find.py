@@ -358,16 +358,16 @@ class _Search:
             return None
         exported = self.exported()
         outside = sum([size_of(avals[slot]) for slot in exported])
-        gain = max(self.cache, _MIN_BYTES_SAVED_PER_BYTE_READ * outside)
-        if made - outside <= gain:
+        least = max(self.cache, _MIN_BYTES_SAVED_PER_BYTE_READ * outside)
+        if made - outside <= least:
             return None
         gains = Gains(self.program, self.members, exported, one_result=self.one_result)
         inside = sum([gains.written[slot] for slot in gains.between if slot not in exported])
-        if inside <= gain:
+        if inside <= least:
             return None
-        least = self.cache * self.extent // (_CACHE_PER_TILE * gains.alive)
+        in_half = self.cache * self.extent // (_CACHE_PER_TILE * gains.alive)
         rows = self.tile * self.extent // gains.alive
-        rows = min(rows, max(least, self.extent // 2))  # two tiles where smaller ones are two
+        rows = min(rows, max(in_half, self.extent // 2))  # at least two larger tiles
         rows = even_rows(self.extent, rows) if rows else 0
         work = sum(avals[slot].size for slot in gains.written)
         a_line = work * rows // (self.extent * len(gains.written))
