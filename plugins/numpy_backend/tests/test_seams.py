@@ -100,6 +100,12 @@ PROGRAMS = {
     "complex": (lambda x: roll(x, 1) * x, lambda x: np.roll(x, 1) * x, X[:99] + 1j, [2]),
     "single": (lambda x: roll(x, 1) + x, lambda x: np.roll(x, 1) + x, X.astype("float32"), [2]),
     "read twice": (read_twice, lambda x: (np.roll(x, 1) + x) * np.roll(x, 1), X, []),
+    "by a number of the line": (
+        lambda x: tp.convert(roll(x, 1), "bool"),
+        lambda x: np.roll(x, 1).astype(bool),
+        X,
+        [],
+    ),
     "square": (lambda x: tp.mul(*[roll(x, 1)] * 2), lambda x: np.roll(x, 1) ** 2, X, []),
 }
 
@@ -123,6 +129,13 @@ def test_parts_give_the_numbers_of_the_whole(backend, program, short, name):
     for _ in range(2):
         (result,) = executable(given)
         np.testing.assert_array_equal(result, reference(-given), strict=True)
+
+
+def test_a_concatenation_that_is_a_result_stays(backend, program, short):
+    made = program(lambda x: (rolled := roll(x, 5), rolled + x), X)
+    executable = backend.compile(made, made.input_avals, {"tile": TILE, "threads": 1})
+    for result, reference in zip(executable(X), [np.roll(X, 5), np.roll(X, 5) + X], strict=True):
+        np.testing.assert_array_equal(result, reference, strict=True)
 
 
 @pytest.mark.parametrize("size", [TILE, 2 * TILE])
