@@ -12,6 +12,7 @@ import pytest
 
 import tenferro as tn
 from tenferro.computegraph import UNKNOWN
+from tenferro.primitives import _primitive as primitive
 from tenferro.transforms.recording.memos import MAX_MEMOS, MEMOS
 
 CALLS = 7
@@ -35,6 +36,20 @@ def ufuncs(i):
 
 def methods(i):
     return lambda m: (m.T @ m).sum(axis=0).reshape(3, 1).mean() + m.ravel().dot(m.ravel()), (M + i,)
+
+
+def functions_of_tenferro(i):
+    def f(m):
+        joined = tn.concatenate([tn.special.expit(m), m * 0.5])
+        return tn.special.logsumexp(joined, axis=0) @ tn.matmul(m.T, m).T @ tn.sum(m, axis=0)
+
+    return f, (M + i,)
+
+
+def elements_and_slices(i):
+    return lambda m: np.sum(m[0] * m[-1] + m[1:, None, 2][..., 0] * m[::-2, 0][0]) + m[3, 2], (
+        M + i,
+    )
 
 
 def functions_with_keywords(i):
@@ -179,18 +194,20 @@ def written_in_place(i):
 
 
 WAYS = [
-    operators, ufuncs, methods, functions_with_keywords, joined, contraction, linear_algebra, trees,
-    a_number, numbers_that_change, zeros_of_both_signs, kinds_of_one_number, positions_that_change,
-    positions_in_arrays, elements, masks, closed_over, made_inside, assigned, repeated, branches,
-    branches_on_a_value, branches_on_an_argument, lengths, shapes, other_arguments, empty, factors,
-    quantiles, written_in_place,
+    operators, ufuncs, methods, functions_of_tenferro, elements_and_slices, functions_with_keywords,
+    joined, contraction, linear_algebra, trees, a_number, numbers_that_change, zeros_of_both_signs,
+    kinds_of_one_number, positions_that_change, positions_in_arrays, elements, masks, closed_over,
+    made_inside, assigned, repeated, branches, branches_on_a_value, branches_on_an_argument,
+    lengths, shapes, other_arguments, empty, factors, quantiles, written_in_place,
 ]  # fmt: skip
 #: those whose later calls record nothing new, whatever the data are
 STEADY = [
-    operators, ufuncs, methods, functions_with_keywords, joined, contraction, trees, a_number,
-    numbers_that_change, positions_that_change, elements, closed_over, made_inside, assigned,
-    branches, lengths, other_arguments, written_in_place,
+    operators, ufuncs, methods, functions_of_tenferro, elements_and_slices, functions_with_keywords,
+    joined, contraction, trees, a_number, numbers_that_change, positions_that_change, elements,
+    closed_over, made_inside, assigned, branches, lengths, other_arguments, written_in_place,
 ]  # fmt: skip
+#: those that bind nothing but operands to what earlier calls recorded
+FOUND_WHOLE = [way for way in STEADY if way not in (positions_that_change, elements, assigned)]
 
 
 def operands_held():
@@ -257,6 +274,23 @@ def test_later_calls_record_nothing_new(way):
         sizes.append([lent.size for lent in MEMOS.waiting])
     assert sizes[-1] == sizes[-4]
     assert sum(sizes[-1]) > 0
+
+
+@pytest.mark.skipif(not HAS_MEMOS, reason="references are not counted exactly without the GIL")
+@pytest.mark.parametrize("way", FOUND_WHOLE, ids=lambda way: way.__name__)
+def test_later_calls_find_each_operation(way, monkeypatch):
+    """A call that finds its operations applies no primitive."""
+    applied = []
+    emit_one = primitive.emit_one
+    monkeypatch.setattr(
+        primitive, "emit_one", lambda op, handles: applied.append(op) or emit_one(op, handles)
+    )
+    for i in range(8):
+        applied.clear()
+        f, args = way(i)
+        tn.value_and_grad(f)(*args)
+        assert applied or i
+    assert not applied
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@
 ``grad`` and ``jit`` are; a single Array among the arguments makes the result an Array. Functions
 that create arrays (``zeros``, ``arange``, ``asarray``) always give Arrays. The rule does not ask
 whether a transform is open: what depends on no Array is a constant for each of them.
-Inside the package the functions are called without it. Read next: ``evaluation/evaluate.py``.
+Inside the package the functions are called without it. A value that a memo holds is found there, as
+by NumPy's functions. Read next: ``evaluation/evaluate.py``.
 """
 
 from __future__ import annotations
@@ -16,10 +17,13 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 from tenferro.arrays.evaluation.evaluate import evaluate_keys, to_numpy
+from tenferro.arrays.handle import again
 from tenferro.arrays.handle.array import RETURN_NUMBERS, Array, evaluable, strong
 from tenferro.arrays.handle.convert import is_operand
+from tenferro.arrays.handle.memo import memo_of
 from tenferro.arrays.handle.traces import is_traced
 from tenferro.computegraph import UNKNOWN
+from tenferro.computegraph._keys import LENT
 from tenferro.primitives._handle import Handle
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -54,15 +58,21 @@ def publish_kinds(namespace: MutableMapping[str, Any], names: Iterable[str]) -> 
 
 def _of_x(function: Callable[..., Any], arrays: Callable[[Any], Any]) -> Callable[..., Any]:
     def call(x: Any) -> Any:
-        result = function(x)
-        return arrays(result) if type(x) is Array else in_kind(result, (x,), {})
+        if type(x) is not Array:
+            return in_kind(function(x), (x,), {})
+        memo = x.key.memo
+        return arrays(function(x) if memo is None else again.unary(memo, function, function, x))
 
     return call
 
 
 def _of_any(function: Callable[..., Any], arrays: Callable[[Any], Any]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
-        result = function(*args, **kwargs)
+        memo = memo_of(args) if LENT else None
+        if memo is None:
+            result = function(*args, **kwargs)
+        else:
+            result = again.call(memo, function, function, args, kwargs)
         for x in args:
             if type(x) is Array:
                 return arrays(result)

@@ -12,7 +12,7 @@ from typing import Any
 
 from tenferro.arrays.handle.array import Array, remembered
 from tenferro.arrays.handle.convert import ScalarName, as_array
-from tenferro.arrays.handle.memo import Memo, entry_of, is_constant
+from tenferro.arrays.handle.memo import Memo, entry_of, entry_of_index, is_constant
 from tenferro.arrays.handle.weak import is_weak
 from tenferro.backend._snapshots import is_numpy
 from tenferro.primitives._aval import Aval
@@ -89,7 +89,9 @@ def call(
 
 def indexed(memo: Memo, record: Callable[[Any, Any], Any], x: Array, index: Any) -> Any:
     """Read x[index]; integers that vary from call to call are positions that each call binds."""
-    entry = entry_of("getitem", memo, (x, index), {})
+    entry = None if x.flow else entry_of_index(x.key, index)
+    if entry is None:
+        entry = entry_of("getitem", memo, (x, index), {})
     if entry is None:
         return moving(memo, record, x, index)
     found = memo.entries.get(entry)

@@ -382,7 +382,10 @@ class Array(Handle):
     @property
     def T(self) -> Array:
         """The array with its axes reversed."""
-        return FUNCTIONS["transpose"](self)  # type: ignore[no-any-return]
+        memo = self.key.memo
+        if memo is None:
+            return FUNCTIONS["transpose"](self)  # type: ignore[no-any-return]
+        return _loaded("again").unary(memo, "T", FUNCTIONS["transpose"], self)  # type: ignore[no-any-return]
 
     @property
     def mT(self) -> Array:

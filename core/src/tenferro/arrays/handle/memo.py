@@ -285,6 +285,40 @@ def entry_of(what: Hashable, memo: Memo, args: Sequence[Any], kwargs: Mapping[st
     return tuple(found)
 
 
+def entry_of_index(key: ValueKey, index: Any) -> Any:
+    """Return the entry of ``x[index]``; None if the index has more than integers and slices.
+
+    It is the entry that ``entry_of`` makes, in a third of the time: programs read many elements.
+    """
+    found: list[Any] = ["getitem", key]
+    items: Any = (index,)
+    if type(index) is tuple:
+        found += (tuple, len(index))
+        items = index
+    for item in items:
+        kind = type(item)
+        if kind is int:
+            found += (int, item or "0")
+        elif item is None or item is Ellipsis:
+            found.append(item)
+        elif kind is not slice or not _add_slice(found, item):
+            return None
+    return tuple(found)
+
+
+def _add_slice(found: list[Any], item: slice) -> bool:
+    """Add a slice to an entry; return False if a bound is not an integer."""
+    found.append(slice)
+    for bound in (item.start, item.stop, item.step):
+        if bound is None:
+            found.append(None)
+        elif type(bound) is int:
+            found += (int, bound or "0")
+        else:
+            return False
+    return True
+
+
 def _add(found: list[Any], x: Any, memo: Memo) -> bool:
     """Add an argument to an entry; return False if it cannot be compared."""
     if isinstance(x, Handle):
