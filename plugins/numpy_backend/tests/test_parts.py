@@ -1,4 +1,7 @@
-"""Long programs in parts: what repeats is compiled once; values live no longer than they must."""
+"""Long programs in parts: what repeats is compiled once; values live no longer than they must.
+
+What does not repeat itself is one function.
+"""
 
 import weakref
 
@@ -10,7 +13,7 @@ from tenferro.backend import Lowerings, LoweringTable
 from tenferro.computegraph import KeyView, compile_program, materialize_merge
 from tenferro_numpy import executable as executables
 from tenferro_numpy.backend import NumpyBackend
-from tenferro_numpy.execution import codegen_chunks
+from tenferro_numpy.execution import codegen, codegen_chunks
 from tenferro_numpy.execution.codegen import generate
 
 
@@ -68,6 +71,34 @@ def test_parts_give_what_the_interpreter_gives(backend, shape, count):
     program = program_of(turns(count), shape, shape)
     got = backend.compile(program, program.input_avals, {"executor": "source"})(*xs)
     np.testing.assert_allclose(got, by_hand(count, *xs), rtol=1e-9)
+
+
+def different(count, turns=1):
+    """A program whose lines come in an order of their own, and this several times."""
+
+    def function(x, a):
+        steps = [tp.sin, tp.neg, lambda v: v * a, lambda v: a + v, tp.exp]
+        for i in [*range(count)] * turns:
+            x = steps[hash((i, 1.5)) % 5](x)
+        return (x,)
+
+    return function
+
+
+@pytest.mark.parametrize(
+    "turns, longest, is_one_function",
+    [(1, 5000, True), (2, 5000, True), (4, 5000, False), (1, 550, False)],
+)
+def test_lines_that_do_not_repeat_are_one_function(
+    backend, monkeypatch, turns, longest, is_one_function
+):
+    """Four times 600 lines have fewer lines to compile in parts; two times leave too many."""
+    monkeypatch.setattr(codegen, "_MAX_LINES_IN_ONE_FUNCTION", longest)
+    program = program_of(different(600, turns), (20,), (20,))
+    plan = backend.compile(program, program.input_avals).plan
+    text = generate(plan).text
+    assert len(plan.lines) > codegen._MIN_LINES_TO_DIVIDE
+    assert text.startswith("def make(") is is_one_function
 
 
 def test_parts_cover_every_line_once(backend):

@@ -1,9 +1,9 @@
 """Generated source: a plan as one Python function, a line per instruction.
 
 Parameters and literals are bound as closure values, so the text holds generated names only, and
-programs of one shape share a code object. A long program becomes several functions over a list of
-registers (`execution/codegen_chunks.py`). Read next: `execution/interpreter.py`, which runs the
-same plan without compiling it.
+programs of one shape share a code object. A long program that repeats itself becomes several
+functions over a list of registers (`execution/codegen_chunks.py`). Read next:
+`execution/interpreter.py`, which runs the same plan without compiling it.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from tenferro_numpy.execution.codegen_chunks import (
     cut,
     line_at,
     maker,
+    may_repeat,
     part_text,
 )
 from tenferro_numpy.ir.expression import Expression, simple
@@ -32,7 +33,9 @@ from tenferro_numpy.ir.plan import Line, Plan, Result
 
 __all__ = ["Generated", "generate"]
 
-_MAX_LINES_IN_ONE_FUNCTION = 500  # lines above which a program is written in parts
+_MIN_LINES_TO_DIVIDE = 500  # lines from which on a program may be written in parts
+_MAX_LINES_IN_ONE_FUNCTION = 5_000  # lines; CPython's compiler takes about 30 MB for them
+_MIN_TURNS = 2  # times that lines of parts come on average, which then cost as much to compile
 
 Run = Callable[..., tuple[Any, ...]]
 
@@ -53,7 +56,17 @@ def generate(plan: Plan, *, fast: bool = False) -> Generated:
         return found
 
     with CollectorPaused():
-        return (_Whole if len(plan.lines) <= _MAX_LINES_IN_ONE_FUNCTION else _InParts)(plan, choose)
+        return _in_parts(plan, choose) or _Whole(plan, choose)
+
+
+def _in_parts(plan: Plan, choose: Callable[..., Expression]) -> _InParts | None:
+    """Write a plan in parts; return `None` if one function is better."""
+    count = len(plan.lines)
+    is_too_long = count > _MAX_LINES_IN_ONE_FUNCTION
+    if count <= _MIN_LINES_TO_DIVIDE or not (is_too_long or may_repeat(plan.lines, _MIN_TURNS)):
+        return None
+    parts = _InParts(plan, choose)
+    return parts if is_too_long or _MIN_TURNS * parts.new_lines <= count else None
 
 
 class Generated(ABC):

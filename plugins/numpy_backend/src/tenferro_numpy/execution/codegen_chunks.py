@@ -4,7 +4,9 @@ CPython's compiler costs more per line than a hundred runs of it save, but an un
 itself. It is cut where a hash of the lines around is smallest, which finds the same place in every
 turn (Muthitacharoen, Chen, Mazières (2001), A low-bandwidth network file system, §3.1), and
 registers are named in the order in which they come, so that equal parts have equal text. A part
-takes what it reads out of a list of registers and puts back what is read after it.
+takes what it reads out of a list of registers and puts back what is read after it. Its lines cost
+twice as much to compile as those of one function, and the list costs time in every run: a program
+without enough repetition stays one function.
 Read next: `execution/codegen.py`.
 """
 
@@ -22,7 +24,17 @@ from tenferro.backend.extend import NamedTuple
 from tenferro_numpy.ir.expression import Expression
 from tenferro_numpy.ir.plan import Line
 
-__all__ = ["FILENAME", "Chunk", "Shape", "compiled", "cut", "line_at", "maker", "part_text"]
+__all__ = [
+    "FILENAME",
+    "Chunk",
+    "Shape",
+    "compiled",
+    "cut",
+    "line_at",
+    "maker",
+    "may_repeat",
+    "part_text",
+]
 
 FILENAME = "<tenferro_numpy>"
 #: A repeated stretch of up to their difference is recognized.
@@ -127,6 +139,15 @@ def cut(lines: Sequence[Line]) -> list[tuple[int, int]]:
         places.append((begin, end))
         begin = end
     return [*places, (begin, len(lines))]
+
+
+def may_repeat(lines: Sequence[Line], turns: int) -> bool:
+    """Return False only if the lines of parts come fewer than `turns` times on average.
+
+    Equal parts have equal hashes but for the first lines, whose hashes look at the part before.
+    """
+    parts = len(lines) // _MIN_LINES_OF_PART + 1
+    return turns * (len({*_hashes(lines).tolist()}) - parts * _WINDOW) <= len(lines)
 
 
 def _hashes(lines: Sequence[Line]) -> Any:
