@@ -1063,6 +1063,13 @@ PLANNER = Area(
             "test_finite_maxima.py",
         ),
         _plan(
+            "sums of terms with several maxima look at the first one",
+            "tenferro_numpy.plan_passes.short_arrays.shares",
+            "if any([len({kept.finite[i] for i in row}) > 1 for row in stage.rows]):",
+            "if not stage.rows:",
+            "test_finite_maxima.py",
+        ),
+        _plan(
             "every selection counts from the end",
             "tenferro_numpy.plan_passes.index_arrays",
             "if negative.operands[0] == i == added.operands[0]:",

@@ -5,6 +5,7 @@ import pytest
 
 import tenferro as tn
 import tenferro.primitives as tp
+from tenferro_numpy import planner
 
 INF, NAN, LARGEST = np.inf, np.nan, 1.7976931348623157e308  # the last is that of the dtype
 FINITE = np.random.default_rng(3).normal(size=(5, 3))
@@ -18,6 +19,12 @@ SHARES = {  # rows, and how equal parts are shared in them
     "largest": ([LARGEST, 0.0, -INF], [1.0, 0.0, 0.0]),
     "lowest": ([-LARGEST, -INF, -INF], [1.0, 0.0, 0.0]),
 }
+
+
+@pytest.fixture
+def on_numbers(monkeypatch):
+    """Compute short arrays number by number, in small programs, too."""
+    monkeypatch.setattr(planner, "_MIN_SPLIT", 1)
 
 
 def last_axis(x):
@@ -52,21 +59,33 @@ def test_equal_infinities_share_equally(function, name, dtype):
     row, share = SHARES[name]
     largest = float(np.finfo(dtype).max)
     row = [np.sign(x) * largest if abs(x) == LARGEST else x for x in row]
-    others = np.exp(FINITE - FINITE.max(axis=1, keepdims=True))
+    check_shares(function, FINITE.astype(dtype), row, share)
+
+
+@pytest.mark.parametrize("name", SHARES)
+@pytest.mark.parametrize("function", [last_axis, first_axis, two_axes])
+@pytest.mark.usefixtures("on_numbers")
+def test_equal_infinities_share_equally_on_numbers(function, name):
+    check_shares(function, FINITE[:4], *SHARES[name])
+
+
+def check_shares(function, finite, row, share):
+    """Compare gradients of one program where the row is among finite ones, and where it is not."""
+    others = np.exp(finite - finite.max(axis=1, keepdims=True))
     others /= others.sum(axis=1, keepdims=True)
     program = compiled(function)
     turn = np.transpose if function is first_axis else np.array
-    for place in [None, 0, 4] * 7:
-        x, wanted = FINITE.copy(), others.copy()
+    for place in [None, 0, -1] * 7:
+        x, wanted = finite.copy(), others.copy()
         if place is not None:
             x[place], wanted[place] = row, share
-        if place == 4:
+        if place == -1:
             x[2], wanted[2] = [INF, 0.0, -800.0], [1.0, 0.0, 0.0]
-        _, gradient = program(turn(x.astype(dtype)))
-        wanted *= np.arange(1.0, 6.0)[:, None]
-        tolerance = 1e-14 if dtype == "float64" else 1e-5
+        _, gradient = program(turn(x))
+        wanted *= np.arange(1.0, len(x) + 1)[:, None]
+        tolerance = 1e-14 if x.dtype == "float64" else 1e-5
         np.testing.assert_allclose(turn(gradient), wanted, rtol=tolerance, atol=tolerance)
-        assert gradient.dtype == dtype
+        assert gradient.dtype == x.dtype
 
 
 def test_finite_maxima_keep_the_terms_and_their_sum():
@@ -76,6 +95,15 @@ def test_finite_maxima_keep_the_terms_and_their_sum():
     program = text[text.index("def make") :]
     assert program.count("argmax") == 1
     assert program.count(" is ") == 2  # the terms and their sum
+
+
+@pytest.mark.usefixtures("on_numbers")
+def test_finite_maxima_keep_terms_on_numbers():
+    """12 terms and 4 sums look at the maxima; no line compares these with the lowest number."""
+    text = compiled(last_axis).explain(FINITE[:4])
+    assert "lowering 24," in text
+    assert "short_arrays 21," in text
+    assert text[text.index("def make") :].count(" is ") == 12 + 4
 
 
 def test_values_alone_do_not_look_at_maxima():
@@ -98,7 +126,8 @@ def clamped_terms(x, z, low=LOWEST, axis=0, one=1.0):
     least = tp.convert(tp.lt(top, number(LOWEST, top.shape)), "float64")
     least = tp.broadcast_in_dim(least, x.shape, (0,))
     clamped = tp.clamp(least, terms, number(one, x.shape))
-    return clamped, tp.reduce_sum(terms, (0,)), tp.reduce_sum(clamped, (1,))
+    sums = [tp.reduce_sum(clamped, (0,)), tp.reduce_sum(clamped, (1,))]
+    return clamped, tp.reduce_sum(terms, (0,)), *sums
 
 
 def clamped_terms_of_numpy(x, z, low=LOWEST, axis=0, one=1.0):
@@ -106,7 +135,7 @@ def clamped_terms_of_numpy(x, z, low=LOWEST, axis=0, one=1.0):
     terms = np.exp(x - np.expand_dims(np.clip(top, low, LARGEST), 1 - axis))
     least = np.broadcast_to((top < LOWEST)[:, None], x.shape)
     clamped = np.minimum(np.maximum(terms, least), one)
-    return clamped, terms.sum(axis=0), clamped.sum(axis=1)
+    return clamped, terms.sum(axis=0), clamped.sum(axis=0), clamped.sum(axis=1)
 
 
 @pytest.mark.parametrize(
@@ -116,9 +145,15 @@ def clamped_terms_of_numpy(x, z, low=LOWEST, axis=0, one=1.0):
 )
 @pytest.mark.parametrize("infinite", [False, True])
 @pytest.mark.parametrize("same", [True, False], ids=["its maxima", "others"])
-def test_programs_that_look_like_it_clamp_all_terms(check, kind, infinite, same):
+@pytest.mark.parametrize("numbers", [False, True], ids=["arrays", "numbers"])
+def test_programs_that_look_like_it_clamp_all_terms(
+    check, kind, infinite, same, numbers, monkeypatch
+):
     """Terms exceed 1 where the maxima are of another array or axis, or are bounded."""
     x = np.array([[0.5, -1.0, 0.2], [2.0, 0.1, 1.5], [-3.0, -2.0, 0.0]])
+    if numbers:  # another program
+        monkeypatch.setattr(planner, "_MIN_SPLIT", 1)
+        x = x[:, ::2] if kind.get("axis") != 1 else x[:2, :2]
     if infinite:
         x[1] = -INF
     z = x if same else x[::-1] - 1.0

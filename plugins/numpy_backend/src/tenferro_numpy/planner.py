@@ -32,6 +32,7 @@ from tenferro_numpy.plan_passes.lazy_broadcasts import leave_to_readers
 from tenferro_numpy.plan_passes.unboxing import as_arrays, unbox
 
 if TYPE_CHECKING:
+    from tenferro_numpy.plan_passes.finite_maxima import Exponentials
     from tenferro_numpy.plan_passes.short_arrays.ends import Ends
     from tenferro_numpy.plan_passes.short_arrays.rewriting import Split
 
@@ -328,6 +329,16 @@ class Planner:
             given = self.avals, operations, self.literals, self.outputs, self.region
             keep_terms = import_module(f"{_PASSES}.finite_maxima").keep_terms
             self.steps = keep_terms(self.steps, *given)
+
+    def exponentials(self) -> Exponentials | None:
+        """Return the steps as those of shares of exponentials; `None` if it has none."""
+        if not self.classes.keys() >= _SHARES:
+            return None
+        operations = [row[0] for row in self.program.nodes]
+        found: Exponentials = import_module(f"{_PASSES}.finite_maxima").Exponentials(
+            self.steps, self.avals, operations, self.literals
+        )
+        return found
 
     def leave_broadcasts_to_readers(self) -> None:
         """Do not expand what is only read by elementwise lines that have a full operand anyway."""

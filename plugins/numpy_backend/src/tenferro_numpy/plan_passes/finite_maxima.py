@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tenferro.backend.extend import NamedTuple
 from tenferro.primitives import Aval
 from tenferro.primitives.arithmetic import Clamp, Sub
 from tenferro.primitives.comparison import Lt
@@ -25,7 +26,7 @@ from tenferro.primitives.structural import BroadcastInDim, Convert
 from tenferro_numpy.ir.expression import Expression
 from tenferro_numpy.ir.step import Step
 
-__all__ = ["keep_terms"]
+__all__ = ["Exponentials", "Terms", "keep_terms"]
 
 _FINITE = (
     "({0} if {p1} <= {0}.item({0}.argmin()) and {0}.item({0}.argmax()) <= {p2}"
@@ -47,7 +48,7 @@ def keep_terms(
     `operations` are those of the program by position. Arrays of `region` elements and more stay:
     regions clamp them where they are in the cache.
     """
-    program = _Program(steps, avals, operations, literals)
+    program = Exponentials(steps, avals, operations, literals)
     kept: dict[int, int] = {}  # slots of clamped terms → of the terms
     for step in steps:
         if avals[step.targets[0]].size < region and program.keep_terms(step):
@@ -67,7 +68,22 @@ def keep_terms(
     return left[::-1]
 
 
-class _Program:
+class Terms(NamedTuple):
+    """Slots behind clamped terms exp(x - max x).
+
+    terms   before they are clamped
+    spread  the finite maxima in the shape of x
+    finite  the maxima, between the least and the largest number
+    top     the maxima
+    """
+
+    terms: int
+    spread: int
+    finite: int
+    top: int
+
+
+class Exponentials:
     """The steps of a program, and those whose results may have no reader any more."""
 
     def __init__(
@@ -98,16 +114,22 @@ class _Program:
         found = self.literals.get(slot)
         return found.value if isinstance(found, Constant) else None
 
-    def keep_terms(self, step: Step) -> bool:
-        """Let a clamp of terms look at the maxima; tell whether it is one."""
+    def terms_of(self, step: Step) -> Terms | None:
+        """Return what a step clamps if it clamps terms exp(x - max x)."""
         if type(self.operation(step)) is not Clamp or self.number(step.operands[2]) != 1:
-            return False
+            return None
         least, terms, _ = step.operands
         top = self._maxima_behind(least)
-        finite = None if top is None else self._finite_maxima(terms, top)
-        if top is None or finite is None:
+        found = None if top is None else self._finite_maxima(terms, top)
+        return None if top is None or found is None else Terms(terms, *found, top)
+
+    def keep_terms(self, step: Step) -> bool:
+        """Let a clamp of terms look at the maxima; tell whether it is one."""
+        found = self.terms_of(step)
+        if found is None:
             return False
-        aval, spread = self.avals[top], self.operation(self.makers[least])
+        terms, _, finite, top = found
+        aval, spread = self.avals[top], self.operation(self.makers[step.operands[0]])
         largest = aval.dtype.largest
         lowest = -largest
         maker, self.finite[finite] = self.makers[finite], top
@@ -132,8 +154,10 @@ class _Program:
         self.idle.update([self.makers[slot] for slot in (least, wide[0], number[0])])
         return top
 
-    def _finite_maxima(self, terms: int, top: int) -> int | None:
-        """Return the finite maxima that exp(x - max x) subtracts; None for other terms."""
+    def _finite_maxima(self, terms: int, top: int) -> tuple[int, int] | None:
+        """Return the finite maxima that exp(x - max x) subtracts, in the shape of x and before;
+        None for other terms.
+        """
         excess = self.operands(terms, Exp)
         parts = None if excess is None else self.operands(excess[0], Sub)
         wide = None if parts is None else self.operands(parts[1], BroadcastInDim)
@@ -144,7 +168,9 @@ class _Program:
         rest = tuple([d for d in range(self.avals[terms].ndim) if d not in axes])
         spread = self.operation(self.makers[parts[1]])
         is_finite = self.finite.get(wide[0]) == top or self._is_clamped(wide[0], top)
-        return wide[0] if is_finite and tuple(spread.dimensions) == rest else None
+        if not is_finite or tuple(spread.dimensions) != rest:
+            return None
+        return parts[1], wide[0]
 
     def _is_clamped(self, finite: int, top: int) -> bool:
         """Return True for maxima between the least and the largest number."""

@@ -22,6 +22,7 @@ from tenferro_numpy.ir.literals import Literals, is_zero
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.lowerings import is_promised_here
 from tenferro_numpy.plan_passes.elements import array_of_elements
+from tenferro_numpy.plan_passes.finite_maxima import Exponentials
 from tenferro_numpy.plan_passes.short_arrays.choice import Candidate, chosen
 from tenferro_numpy.plan_passes.short_arrays.ends import (
     NO_LOOP,
@@ -35,6 +36,7 @@ from tenferro_numpy.plan_passes.short_arrays.forms import (
     Stage,
     form_of,
 )
+from tenferro_numpy.plan_passes.short_arrays.shares import Shares, without_unread
 
 __all__ = ["Split", "Unsplit", "by_numbers"]
 
@@ -58,6 +60,10 @@ class Unsplit(Protocol):
 
     def expression_of(self, op: Any, avals: tuple[Aval, ...], result: Aval, /) -> Expression:
         """Choose the line of an instruction."""
+        ...
+
+    def exponentials(self) -> Exponentials | None:
+        """Return the steps as those of shares of exponentials; `None` if it has none."""
         ...
 
 
@@ -105,7 +111,10 @@ def by_numbers(planner: Unsplit, fewest: int, ends: Ends = NO_LOOP) -> Split:
     if not taken:
         return Split(steps, planner.outputs, set(), {}, {})
     made = {slot for i in taken for slot in steps[i].targets}
-    rewriter = _Rewriter(planner, ends)
+    exponentials = planner.exponentials()
+    on_numbers = [steps[i] for i in sorted(taken)]
+    shares = None if exponentials is None else Shares(exponentials, on_numbers)
+    rewriter = _Rewriter(planner, ends, shares)
     rewriter.split_carries([slot for slot, last in ends.carries.items() if last in made])
     for i, step in enumerate(steps):
         if i in taken:
@@ -116,7 +125,9 @@ def by_numbers(planner: Unsplit, fewest: int, ends: Ends = NO_LOOP) -> Split:
     left = [slot for i, slot in enumerate(planner.outputs) if i not in parts]
     arrays = iter(rewriter.as_arrays(left))
     outputs = [slot if i in parts else next(arrays) for i, slot in enumerate(planner.outputs)]
-    return Split(rewriter.steps, outputs, rewriter.numbers, rewriter.given, parts)
+    results = [*outputs, *[slot for slots in parts.values() for slot in slots]]
+    kept = without_unread(rewriter.steps, rewriter.idle, results)
+    return Split(kept, outputs, rewriter.numbers, rewriter.given, parts)
 
 
 def _forms(planner: Unsplit) -> dict[int, Form]:
@@ -159,11 +170,16 @@ class _Rewriter:
     padding   the slots of zeros around padded terms: what is added to them stays as it is
     given     the slots of the numbers as which a body of a loop is given an array
     whole     a carry that is given as numbers → the slot of its array, if a step wants that
+    idle      lines whose numbers may have no reader any more
     """
 
-    def __init__(self, planner: Unsplit, ends: Ends = NO_LOOP) -> None:
+    def __init__(
+        self, planner: Unsplit, ends: Ends = NO_LOOP, shares: Shares | None = None
+    ) -> None:
         self.planner = planner
         self.ends = ends
+        self.shares = shares
+        self.idle: set[Step] = set()
         self.given: dict[int, Sequence[int]] = {}
         self.whole: dict[int, int] = {}
         self.avals: list[Aval] = planner.avals
@@ -259,11 +275,15 @@ class _Rewriter:
                 given[-1] = self.zero()
             self.elements[target] = [given[i] for i in form.sources]
         else:
+            begin = len(self.steps)
             for stage in form.stages[:-1]:
                 given += self.line(stage.line, stage.rows, given, _NUMBER)
-            last = form.stages[-1]
+            found = self.shares and self.shares.rewritten(step, form, self.elements)
+            last, read = found or (form.stages[-1], given)
             skips = self.padding if op.key == "std::add" else ()
-            self.elements[target] = self.computed(step, last, given, skips)
+            self.elements[target] = self.computed(step, last, read, skips)
+            if self.shares is not None and self.shares.is_idle(step):
+                self.idle.update(self.steps[begin:])
         if self.elements[target] != [target]:
             self.missing.add(target)
 
