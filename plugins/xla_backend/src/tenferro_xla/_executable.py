@@ -214,6 +214,8 @@ class XlaExecutable(Executable):
                 if given[i].dtype is not dtype:
                     return self._of_equal_dtypes(given)
             self.used = True
+            if not taken:
+                return self._waited_for(native, given)
             operands = list(given)
             for i, take in taken:
                 operands[i] = take(operands[i])
@@ -221,7 +223,7 @@ class XlaExecutable(Executable):
 
         return run
 
-    def _waited_for(self, native: Callable[..., Any], operands: list[Any]) -> tuple[Any, ...]:
+    def _waited_for(self, native: Callable[..., Any], operands: Sequence[Any]) -> tuple[Any, ...]:
         """Run the compiled function on memory of the host, until it is not read any more."""
         try:
             if has_x64():

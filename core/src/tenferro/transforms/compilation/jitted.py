@@ -44,7 +44,15 @@ from tenferro.primitives._aval import Aval
 from tenferro.primitives._boundary import bounded, refusal
 from tenferro.tidu import Trace
 from tenferro.transforms.compilation.constants import with_constants
-from tenferro.transforms.compilation.ready import UNFIT, JitCache, Looks, Ready, looks, operands_of
+from tenferro.transforms.compilation.ready import (
+    UNFIT,
+    JitCache,
+    Looks,
+    Ready,
+    classes_of,
+    looks,
+    operands_of,
+)
 from tenferro.transforms.compilation.signature import (
     Call,
     Statics,
@@ -110,7 +118,7 @@ class Jitted(PickledByName, Generic[_P, _R]):
         kept = self._kept
         try:
             if kept.by_class and not kwargs and not unrolling.was_entered:
-                ready = kept.by_class.get(tuple(map(type, args)))
+                ready = kept.by_class.get(classes_of(args))
                 result: Any = UNFIT if ready is None else ready.tried(args, kept.level)
                 if result is not UNFIT:
                     next(kept.hits)

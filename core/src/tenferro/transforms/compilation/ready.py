@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count
-from operator import itemgetter
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,7 @@ from tenferro.computegraph import UNKNOWN, CacheStats, OperandError, ProgramCach
 from tenferro.primitives._aval import Aval
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.plain_trees import PlainSpec
-from tenferro.transforms.recording.run_or_record import deliverer
+from tenferro.transforms.recording.run_or_record import deliverer, deliverer_of_one
 
 if TYPE_CHECKING:
     from tenferro.backend.base import Backend, Executable
@@ -57,6 +56,19 @@ def looks(leaves: Iterable[Any], level: int = 0) -> Looks | None:
         else:
             return None
     return tuple(found)
+
+
+def classes_of(args: tuple[Any, ...]) -> Any:
+    """Return the classes of the arguments of a call, to look up; of one argument its class alone.
+
+    A tuple made of ``map`` takes 0.7 µs, which is much of what a call of a small program takes.
+    """
+    count = len(args)
+    if count == 1:
+        return type(args[0])
+    if count == 2:
+        return type(args[0]), type(args[1])
+    return tuple([type(x) for x in args])
 
 
 class Ready:
@@ -121,8 +133,7 @@ class Ready:
             and not self._is_taken
             and run.refuses_others([*known, *self._captured])
         )
-        deliver = deliverer(results, backend, [*known, *captured], plain, fresh=True)
-        self._finish = _finisher(deliver, out_spec)
+        self._finish = _finisher(results, backend, [*known, *captured], plain, out_spec)
         _operands.update({type(x) for x in leaves if _has_looks(x)} - _SCALARS - {Array})
 
     def holds(self) -> bool:
@@ -177,15 +188,16 @@ class Ready:
         return operands
 
 
-def _finisher(deliver: Callable[[Any], Any], spec: Any) -> Callable[[Any], Any]:
+def _finisher(
+    avals: Sequence[Aval], backend: Backend, operands: Sequence[Any], plain: bool, spec: Any
+) -> Callable[[Any], Any]:
     """Return what makes a result of the user of the results of a program."""
+    if spec is _tree.LEAF and len(avals) == 1:
+        return deliverer_of_one(avals[0], backend, operands, plain)
+    deliver = deliverer(avals, backend, operands, plain, fresh=True)
     row = spec.row() if type(spec) is PlainSpec else None
-    if deliver is list and spec is _tree.LEAF:
-        return itemgetter(0)
     if deliver is list and row is not None:
         return row
-    if spec is _tree.LEAF:
-        return lambda results: deliver(results)[0]
     make = spec.maker() if type(spec) is PlainSpec else spec.unflatten
     return make if deliver is list else lambda results: make(deliver(results))
 
@@ -225,8 +237,8 @@ class JitCache:
     def __init__(self) -> None:
         self.traces = ProgramCache(max_entries=_KEPT)
         self._ready: dict[Looks, Ready] = {}
-        #: By the classes of the arguments; None where several programs have the same.
-        self.by_class: dict[tuple[type, ...], Ready | None] = {}
+        #: By `classes_of` the arguments; None where several programs have the same.
+        self.by_class: dict[type | tuple[type, ...], Ready | None] = {}
         self._lock = RLock()
         renew_in_children(self)
         self.hits = count()  # of programs, counted without a lock
@@ -250,9 +262,9 @@ class JitCache:
             self._ready.clear()
             self.by_class.clear()
         if args is not None and ready.wants(key):
-            kinds = tuple(map(type, args))
+            kinds = key[::_PARTS]
             others = [seen for seen in self._ready if seen != key and seen[::_PARTS] == kinds]
-            self.by_class[kinds] = None if others else ready
+            self.by_class[classes_of(args)] = None if others else ready
         self._ready[key] = ready
 
     @property

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from tenferro._runtime import CollectorPaused
@@ -414,9 +415,7 @@ def deliverer(
     """
     if not plain:
         return lambda results: [known_array(x, a) for x, a in zip(results, avals, strict=True)]
-    if not backend.operands_are_numpy and any(
-        [is_operand(x) and backend.owns(x) for x in operands]
-    ):
+    if _stay_operands(backend, operands):
         return list
     takes = [backend.result_to_numpy(aval) if fresh else backend.to_numpy for aval in avals]
     if len(set(takes)) > 1:
@@ -431,6 +430,30 @@ def deliverer(
     return lambda results: [
         take(x) if aval.shape else take(x)[()] for x, aval in zip(results, avals, strict=True)
     ]
+
+
+def deliverer_of_one(
+    aval: Aval, backend: Backend, operands: Sequence[Any], plain: bool
+) -> Callable[[Sequence[Any]], Any]:
+    """``deliverer`` for a program with one fresh result, which leaves without a list.
+
+    Small programs cost little more than their call, so that a list and its loop count.
+    """
+    if not plain:
+        return lambda results: known_array(results[0], aval)
+    if _stay_operands(backend, operands):
+        return itemgetter(0)
+    take = backend.result_to_numpy(aval)
+    if aval.shape:
+        return lambda results: take(results[0])
+    return lambda results: take(results[0])[()]
+
+
+def _stay_operands(backend: Backend, operands: Sequence[Any]) -> bool:
+    """Return True if results leave as the backend's own arrays, because an argument came so."""
+    return not backend.operands_are_numpy and any(
+        [is_operand(x) and backend.owns(x) for x in operands]
+    )
 
 
 def known_array(operand: Any, aval: Aval) -> Array:
