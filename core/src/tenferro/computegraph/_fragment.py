@@ -9,7 +9,7 @@ Read next: ``_materialize.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
 from threading import RLock
 from typing import Any
@@ -104,6 +104,16 @@ class Fragment:
         for operation, places in self.equations:
             values += derive(operation, [values[i] for i in places])
         return [values[i] for i in self.outputs]
+
+    def inputs_read_by(self, outputs: Iterable[int]) -> set[int]:
+        """Return the numbers of the inputs that these outputs depend on."""
+        read = {self.outputs[i] for i in outputs}
+        first = len(self.avals)
+        for operation, places in reversed(self.equations):
+            first -= operation.output_count
+            if not read.isdisjoint(range(first, first + operation.output_count)):
+                read.update(places)
+        return {i for i in read if i < first}
 
     @cached_property
     def avals(self) -> tuple[Any, ...]:

@@ -347,7 +347,8 @@ def _in_memory(
 ) -> tuple[MaterializedGraph, MemoryPlan | None]:
     """Shorten the lives of values, and make the graph fit into a budget."""
     if budget is None:
-        if RESIDUALS in names and any([_is_worth_moving(aval) for aval in set(graph.avals)]):
+        made = {*graph.avals[len(graph.inputs) :]}
+        if RESIDUALS in names and any([_is_worth_moving(aval) for aval in made]):
             residuals = import_module("tenferro.passes.rewrites.residuals")
             graph, counts[RESIDUALS] = residuals.with_short_lives(graph, _MIN_BYTES_TO_MOVE)
         return graph, None

@@ -220,10 +220,10 @@ class _Costs:
         Of orders that cost the same, that with the longest last axis is the best.
         """
         plain: Order = tuple(range(len(shape)))
-        found = [
-            (self._cost(order, shape), -shape[order[-1]], order)
-            for order in dict.fromkeys([plain, *self._candidates(plain)])
-        ]
+        orders = dict.fromkeys([plain, *self._candidates(plain)])
+        if len(orders) == 1:
+            return 0.0, plain
+        found = [(self._cost(order, shape), -shape[order[-1]], order) for order in orders]
         cost, _, order = min(found)
         return found[0][0] - cost, order
 

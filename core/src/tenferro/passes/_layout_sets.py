@@ -22,9 +22,10 @@ def connected(graph: MaterializedGraph) -> tuple[set[int], DisjointSets]:
     """Return large values made element by element, and the sets of connected ones."""
     sets, members = DisjointSets(), set[int]()
     products: dict[int, int] = {}  # and what is transposed of them, to a value that reads it
+    avals, large = graph.avals, {aval for aval in set(graph.avals) if is_large(aval)}
     for node in graph.nodes:
         value = node[2][0]
-        if not is_large(graph.avals[value]):
+        if avals[value] not in large:
             continue
         if type(node[0]) is DotGeneral or (type(node[0]) is Transpose and node[1][0] in products):
             products[value] = value
@@ -32,7 +33,7 @@ def connected(graph: MaterializedGraph) -> tuple[set[int], DisjointSets]:
             members.add(value)
         elif _is_elementwise(node):
             members.add(value)
-            for other in _read_with(node, graph.avals, members, products):
+            for other in _read_with(node, avals, members, products):
                 sets.join(other, value)
     return members, sets
 

@@ -13,12 +13,10 @@ from collections.abc import Callable, Sequence, Set
 from typing import Any
 
 from tenferro.computegraph import (
-    Definition,
     Fragment,
     MaterializedNode,
     ValueKey,
     new_leaf,
-    postorder,
 )
 
 
@@ -58,15 +56,14 @@ def join_scans(first: MutableEquation, second: MutableEquation) -> bool:
         )
 
     carries = _Carries(first, second)
-    carries.share_equal(step)
-    if not carries.are_nested:
-        return False
-    if not carries.numbers[: one.carried] and {*rows}.isdisjoint(more_rows):
+    if not carries.numbers and {*rows}.isdisjoint(more_rows):
         return False
     if not _one_store(one, two):
         return False
-    leaves = carries.new_leaves()
-    _become_both(first, second, joint, carries, leaves, step(carries.of_loops(leaves)))
+    found = carries.share_equal(step)
+    if found is None:
+        return False
+    _become_both(first, second, joint, carries, *found)
     return True
 
 
@@ -151,15 +148,14 @@ def join_whiles(first: MutableEquation, second: MutableEquation) -> bool:
         return one.body.apply([*whole, *carry[:own]]), two.body.apply([*also, *carry[own:]])
 
     carries = _Carries(first, second)
-    carries.share_equal(step)
-    if not carries.starts or not carries.are_nested:
+    found = carries.share_equal(step) if carries.starts else None
+    if found is None:
         return False
-    leaves = carries.new_leaves()
+    leaves, (a, b) = found
     carry = carries.of_loops(leaves)
     test = one.condition.apply([*whole, *carry[:own]])
     if test != two.condition.apply([*also, *carry[own:]]):
         return False
-    a, b = step(carry)
     inputs, numbers = [*joint.of("const"), *leaves], carries.numbers
     first.operation = type(one)(
         Fragment.of(inputs, test),
@@ -214,6 +210,9 @@ class _JointInputs:
         return [slot for k, slot in self._leaves if k == kind]
 
 
+_Results = tuple[Sequence[ValueKey], Sequence[ValueKey]]
+
+
 class _Carries:
     """The carries of two loops, one after the other, and the carries of the joint loop.
 
@@ -232,21 +231,26 @@ class _Carries:
         self.numbers = [*range(len(self.starts))]
 
     def share_equal(
-        self, step: Callable[[Sequence[ValueKey]], tuple[Sequence[ValueKey], Sequence[ValueKey]]]
-    ) -> None:
-        """Let carries share a number that are equal in all steps.
+        self, step: Callable[[Sequence[ValueKey]], _Results]
+    ) -> tuple[Sequence[ValueKey], _Results] | None:
+        """Let carries share a number that are equal in all steps; return the inputs for the joint
+        carries, and the results of both bodies on them.
 
         Those with one start are taken to be equal until their updates differ: the coarsest
         partition that the updates keep (Hopcroft 1971). ``step`` gives the results of both bodies.
+        ``None`` if neither loop has all carries of the other, which no finer partition changes.
         """
         finer = _numbered(list(zip(self.starts, self._avals, strict=True)))
         own, others = self._own, len(self.starts) - self._own
         while True:
             self.numbers = finer
-            a, b = step(self.of_loops(self.new_leaves()))
+            if not self.are_nested:
+                return None
+            leaves = self.new_leaves()
+            a, b = step(self.of_loops(leaves))
             finer = _numbered(list(zip(self.numbers, [*a[:own], *b[:others]], strict=True)))
             if finer == self.numbers:
-                return
+                return leaves, (a, b)
 
     @property
     def are_nested(self) -> bool:
@@ -276,25 +280,25 @@ def _numbered(items: Sequence[Any]) -> list[int]:
 def drop_unread(equation: MutableEquation, read: set[int]) -> bool:
     """Drop what nothing reads from a loop; return whether there was anything."""
     loop = equation.operation
-    body = loop.body
-    inputs = [new_leaf(f"x{i}", aval) for i, aval in enumerate(body.input_avals)]
-    outputs = body.apply(inputs)
+    body: Fragment = loop.body
+    count = len(body.input_avals)
     wanted = [k for k, slot in enumerate(equation.outputs) if slot in read]
     rows = [i for i in dict.fromkeys(loop.outputs[k] for k in wanted) if i >= loop.carried]
-    carry_of = {inputs[loop.consts + i]: i for i in range(loop.carried)}
     alive = {loop.outputs[k] for k in wanted} - {*rows}
     while True:
-        reached = _leaves([outputs[i] for i in (*sorted(alive), *rows)])
-        more = {carry_of[key] for key in reached if key in carry_of} - alive
+        reached = body.inputs_read_by([*alive, *rows])
+        more = {i - loop.consts for i in reached if loop.consts <= i < loop.rows} - alive
         if not more:
             break
         alive |= more
     carries = sorted(alive)
-    consts = [i for i in range(loop.consts) if inputs[i] in reached]
-    xs = [i for i in range(loop.rows, len(inputs)) if inputs[i] in reached]
+    consts = [i for i in range(loop.consts) if i in reached]
+    xs = [i for i in range(loop.rows, count) if i in reached]
     kept = [*consts, *[loop.consts + i for i in carries], *xs]
-    if len(kept) == len(inputs) and len(wanted) == len(equation.outputs):
+    if len(kept) == count and len(wanted) == len(equation.outputs):
         return False
+    inputs = [new_leaf(f"x{i}", aval) for i, aval in enumerate(body.input_avals)]
+    outputs = body.apply(inputs)
     place = {i: k for k, i in enumerate((*carries, *rows))}
     equation.operation = loop.replaced(
         body=Fragment.of([inputs[i] for i in kept], [outputs[i] for i in (*carries, *rows)]),
@@ -345,11 +349,3 @@ def merge_inputs(equation: MutableEquation) -> bool:
     )
     equation.inputs = tuple([slots[i] for i in kept])
     return True
-
-
-def _leaves(keys: Sequence[ValueKey]) -> set[ValueKey]:
-    def definition_of(key: ValueKey) -> Definition | None:
-        return key.definition
-
-    *_, leaves = postorder(keys, definition_of)
-    return set(leaves)

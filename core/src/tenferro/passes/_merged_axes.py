@@ -30,9 +30,13 @@ def split_again(rw: Rewriter, op: Reshape, operands: _Operands) -> int | None:
     inner: Any = rw.operations[z]
     if type(inner) is not DotGeneral or not rw.is_read_once(z):
         return None
+    if not any([type(rw.operations[i]) is Reshape for i in rw.operands[z]]):
+        return None
     shape = rw.avals[z].shape
+    if merged_axes(shape, op.shape) is not None:
+        return None
     wide = _split_shape(rw, inner, rw.operands[z])
-    if wide == shape or merged_axes(shape, op.shape) is not None:
+    if wide == shape:
         return None
     if merged_axes(wide, op.shape) is None:
         return None
@@ -52,9 +56,14 @@ def _split_shape(rw: Rewriter, op: DotGeneral, operands: _Operands) -> tuple[int
     left, right = Side.both(rw, op, operands)
     sizes = list(left.shape_of(rw, left.batch))
     for side in (left, right):
+        groups = merges(rw, side.value)
+        if not groups:
+            sizes += side.shape_of(rw, side.free)
+            continue
+        source, shape = rw.avals[rw.operands[side.value][0]].shape, rw.avals[side.value].shape
         for axis in side.free:
-            merged = _is_merged(rw, side, axis)
-            sizes += _sizes_before(rw, side, axis) if merged else side.shape_of(rw, [axis])
+            group = groups[axis]
+            sizes += [source[i] for i in group] if len(group) > 1 else [shape[axis]]
     return tuple(sizes)
 
 

@@ -93,6 +93,10 @@ class Packs:
     def _take(self, position: int, node: MaterializedNode) -> None:
         """Put an equation into the pack of its operation and operands, if it reads one lane."""
         inputs = node.inputs
+        if self.lane_of.keys().isdisjoint(inputs):
+            if self._early.issuperset(inputs) and self._is_small(node):
+                self._early.update(node.outputs)
+            return
         if node.outputs[0] in self.lane_of:
             return
         found = [self.lane_of.get(i) for i in inputs]
@@ -101,8 +105,6 @@ class Packs:
             if type(node.operation) in _COMMUTATIVE and found[0] is None:
                 inputs, found = inputs[::-1], found[::-1]
             self._put(position, inputs, found, *lanes.pop())
-        elif not lanes and self._is_small(node) and self._early.issuperset(inputs):
-            self._early.update(node.outputs)
 
     def _put(
         self,

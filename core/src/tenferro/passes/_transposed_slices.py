@@ -29,6 +29,8 @@ class _Part(NamedTuple):
 
 def transposed_slices(rw: Rewriter, axis: int, parts: Sequence[int]) -> list[int]:
     """Return the parts of a concatenation, with runs of slices as transpositions."""
+    if len(parts) < _LEAST_PARTS or not any([rw.avals[x].shape[axis] == 1 for x in parts]):
+        return [*parts]
     found: list[int] = []
     i = 0
     while i < len(parts):

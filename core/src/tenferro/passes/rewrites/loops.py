@@ -12,6 +12,7 @@ the chosen passes. Values keep every bit, except for what the other passes do in
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from tenferro.computegraph import (
     PRIMARY,
@@ -78,13 +79,11 @@ class _Loops:
     def _join(self) -> None:
         groups: dict[tuple[int, bool], list[MutableEquation]] = {}
         for equation in self.equations:
-            if has_effects(equation.operation):  # effects keep their order
-                continue
-            if equation.is_scan:
-                key = equation.operation.length, equation.operation.reverse
-                groups.setdefault(key, []).append(equation)
-            elif equation.is_while:
-                groups.setdefault((0, False), []).append(equation)
+            if not (equation.is_scan or equation.is_while) or has_effects(equation.operation):
+                continue  # effects keep their order
+            scan: Any = equation.operation
+            key = (scan.length, scan.reverse) if equation.is_scan else (0, False)
+            groups.setdefault(key, []).append(equation)
         for group in groups.values():
             while 2 <= len(group) <= _MOST_LOOPS and self._join_one(group):
                 pass

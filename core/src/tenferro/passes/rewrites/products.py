@@ -40,20 +40,20 @@ def with_shared_products(
     if len(large) < 2 or len(graph) > _MAX_EQUATIONS or not can(Transpose):
         return graph, 0
     count = 0
-    tried = set[Core]()
+    requests = _Requests.of(graph)
+    cores = iter(requests.shared())
     for _ in range(_MAX_CORES):
-        requests = _Requests.of(graph)
-        core = next((core for core in requests.shared() if core not in tried), None)
+        core = next(cores, None)
         if core is None:
-            return graph, count
-        tried.add(core)
+            break
         found = min(
             [_rewritten(graph, requests, core, split) for split in range(1, len(core))], key=_total
         )
         saved = _total(graph) - _total(found)
         if saved > _MIN_SAVED_PER_ELEMENT * max([graph.avals[f.value].size for f in core]):
             graph, count = found, count + 1
-            tried.clear()  # values have other numbers
+            requests = _Requests.of(graph)  # values have other numbers
+            cores = iter(requests.shared())
     return graph, count
 
 
