@@ -99,6 +99,8 @@ class Finder(Generic[S]):
 
     def wait(self, step: S) -> None:
         """Note which regions must run before the results of a step that is in none."""
+        if self.needed.keys().isdisjoint(step.operands):
+            return
         needed = 0
         for slot in step.operands:
             needed |= self.needed.get(slot, 0)

@@ -32,6 +32,8 @@ def recompute(
     is_cheap: Callable[[S], bool],
 ) -> None:
     """Let regions make again what they would read from others."""
+    if len(groups) < 2:
+        return
     group_of = {id(step): g for g in groups for _, step in g.members}
     readers: dict[int, list[S]] = {}
     for step in steps:

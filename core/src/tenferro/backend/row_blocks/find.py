@@ -114,6 +114,13 @@ class _Target(NamedTuple):
     one_result: bool
 
 
+class _Acting(NamedTuple):
+    """Instructions that act on the rows of an extent, and those of them that a block needs."""
+
+    rows: Mapping[int, ByRows]
+    borders: Set[int]
+
+
 def find_row_blocks(
     program: CompiledProgram, cache: int, *, tile: int = 0, one_result: bool = False
 ) -> list[RowBlock]:
@@ -126,37 +133,47 @@ def find_row_blocks(
     target = _Target(cache, max(tile, cache // _CACHE_PER_TILE), one_result)
     extents = _extents(program, cache)
     entries = _entries(program) if extents else {}
-    acting = {extent: _acting_by_rows(entries, extent, cache) for extent in extents}
-    acting = {extent: rows for extent, rows in acting.items() if _borders(program, rows, target)}
+    written = [size_of(program.avals[row[2][0]]) for row in program.nodes] if extents else []
+    acting: dict[int, _Acting] = {}
+    for extent in extents:
+        rows = _acting_by_rows(entries, extent, cache)
+        borders = _borders(program, rows, target)
+        if borders and sum([written[position] for position in rows]) > cache:
+            acting[extent] = _Acting(rows, borders)
     first: dict[int, _Search] = {}
     if len(acting) > 1:
         compared = list(acting)[:_MAX_EXTENTS_COMPARED]
-        first = {extent: _Search(program, extent, target, acting[extent]) for extent in compared}
+        first = {
+            extent: _Search(program, extent, target, acting[extent].rows) for extent in compared
+        }
     chosen = _Chosen(program)
     walks = iter(range(_MAX_SEARCHES))
     for extent in _most_saving_first(first, acting):
-        _find_along(extent, acting[extent], chosen, walks, target, first.get(extent))
+        _find_along(extent, acting[extent], chosen, walks, target, first.get(extent), written)
     return chosen.blocks
 
 
 def _find_along(
     extent: int,
-    rows: Mapping[int, ByRows],
+    acting: _Acting,
     chosen: _Chosen,
     walks: Iterator[int],
     target: _Target,
     first: _Search | None,
+    written: Sequence[int],
 ) -> None:
-    """Add the row blocks of one extent; ``first`` is the search through all instructions."""
-    sizes = {position: _written(chosen.program, position) for position in rows}
-    borders = _borders(chosen.program, rows, target)
+    """Add the row blocks of one extent; ``first`` is the search through all instructions.
+
+    ``written`` are the bytes that each instruction writes.
+    """
+    rows, borders = acting
     left = rows.keys() - chosen.block_of.keys()
     vain = 0
     for _ in walks:
         if (
             vain >= _MAX_VAIN_SEARCHES
             or borders.isdisjoint(left)
-            or sum([sizes[position] for position in left]) <= target.cache
+            or sum([written[position] for position in left]) <= target.cache
         ):
             break
         search = first
@@ -254,10 +271,6 @@ def _acts(entry: tuple[Any, ...], extent: int, cache: int) -> ByRows | None:
     whole = [aval for aval, by_rows in zip(avals, how.operands, strict=True) if not by_rows]
     whole += [result] if how.joined is not None else []
     return how if all(_CACHE_PER_WHOLE_OPERAND * size_of(aval) <= cache for aval in whole) else None
-
-
-def _written(program: CompiledProgram, position: int) -> int:
-    return size_of(program.avals[program.nodes[position].outputs[0]])
 
 
 def _has_order(program: CompiledProgram, block_of: Mapping[int, int]) -> bool:
