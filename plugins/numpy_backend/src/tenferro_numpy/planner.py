@@ -52,6 +52,7 @@ _BOOL, _FLOAT = Aval((), DType.of("bool")), DType.of("float64")
 _EFFECT = "std::debug_callback"
 _UPDATES = frozenset(("std::dynamic_update_slice", "std::scatter", "std::scatter_add"))
 _INDEXED = frozenset(("std::gather", "std::scatter", "std::scatter_add"))
+_TABLES = frozenset(("std::gather", "std::table"))
 _SHARES = frozenset(("std::clamp", "std::exp", "std::lt", "std::reduce_max"))
 _ELEMENTS = frozenset(("std::reshape", "std::concatenate"))
 _ROWS = frozenset(("std::reshape", "std::slice"))
@@ -104,7 +105,8 @@ class Planner:
 
     def __init__(self, program: CompiledProgram, table: LoweringTable, how: PlanOptions) -> None:
         self.program = program
-        self.distinct = set(map(itemgetter(0), program.nodes))  # operations
+        self.operations = [*map(itemgetter(0), program.nodes)]  # by position
+        self.distinct = set(self.operations)
         #: their classes by key: a pass whose primitives are not among them does not load
         self.classes = {getattr(cls, "key", ""): cls for cls in set(map(type, self.distinct))}
         self.how = how
@@ -254,29 +256,26 @@ class Planner:
                 kept.append(step)
         self.steps = kept
         if "std::select" in self.classes and len(literals) > before:
-            operations = [row[0] for row in self.program.nodes]
             value_of = import_module("tenferro_numpy.ir.literals").Literals({}, self.table).evaluate
             select = import_module(f"{_PASSES}.literal_masks").select_by_bits
-            select(kept, self.avals, operations, literals, self.operands_of, value_of)
+            select(kept, self.avals, self.operations, literals, self.operands_of, value_of)
 
     def count_masks(self) -> None:
         """Count the true elements of a mask instead of summing them as numbers."""
         if not _COUNTS <= self.classes.keys():
             return
-        operations = [row[0] for row in self.program.nodes]
         masks = [
             type(row[0]) is Convert and self.avals[row[1][0]].dtype.is_bool
             for row in self.program.nodes
         ]
         if any(masks):
             count = import_module(f"{_PASSES}.mask_counts").count_masks
-            self.steps = count(self.steps, self.avals, operations, self.outputs, self.region)
+            self.steps = count(self.steps, self.avals, self.operations, self.outputs, self.region)
 
     def guard_masks(self) -> None:
         """Compute a mask only where the number that it is combined with is True."""
         if _GUARDED <= self.classes.keys():
-            operations = [row[0] for row in self.program.nodes]
-            given = self.avals, operations, self.literals, self.outputs, self.region
+            given = self.avals, self.operations, self.literals, self.outputs, self.region
             guard_masks = import_module(f"{_PASSES}.number_guards").guard_masks
             self.steps = guard_masks(self.steps, *given)
 
@@ -286,30 +285,28 @@ class Planner:
         """Add padded terms of sums to windows."""
         if "std::pad" not in self.classes:
             return
-        operations = [row[0] for row in self.program.nodes]
         add_windows = import_module(f"{_PASSES}.padded_sums").add_windows
-        self.steps = add_windows(self.steps, self.avals, operations, self.literals, self.outputs)
+        self.steps = add_windows(
+            self.steps, self.avals, self.operations, self.literals, self.outputs
+        )
 
     def assemble_gathers(self) -> None:
         """Put slices together instead of gathering at places that the program spells out."""
-        if "constant_operands" in self.how.without or "std::gather" not in self.classes:
+        if "constant_operands" in self.how.without or not _TABLES <= self.classes.keys():
             return
-        operations = [row[0] for row in self.program.nodes]
         assemble = import_module(f"{_PASSES}.constant_gather").assemble
-        self.steps = assemble(self.steps, self.avals, operations, self.literals, self.outputs)
+        self.steps = assemble(self.steps, self.avals, self.operations, self.literals, self.outputs)
 
     def keep_columns_separate(self) -> None:
         """Do not join index vectors whose columns their readers take one by one."""
         if "std::concatenate" in self.classes:
-            operations = [row[0] for row in self.program.nodes]
             keep_separate = import_module(f"{_PASSES}.index_columns").keep_columns_separate
-            self.steps = keep_separate(self.steps, self.avals, operations, self.outputs)
+            self.steps = keep_separate(self.steps, self.avals, self.operations, self.outputs)
 
     def read_index_arrays(self) -> None:
         """Look at each index array once instead of computing and checking its places."""
         if not _INDEXED.isdisjoint(self.classes):
-            operations = [row[0] for row in self.program.nodes]
-            given = self.avals, operations, self.literals, self.outputs
+            given = self.avals, self.operations, self.literals, self.outputs
             read = import_module(f"{_PASSES}.index_arrays").read_index_arrays
             self.steps = read(self.steps, *given)
 
@@ -318,15 +315,13 @@ class Planner:
         if MEMORY_REUSE in self.how.without or _UPDATES.isdisjoint(self.classes):
             return
         kept = {*self.program.inputs, *self.outputs, *self.literals}.difference(self.donated)
-        operations = [row[0] for row in self.program.nodes]
         read_early = import_module(f"{_PASSES}.early_reads").read_parts_early
-        self.steps = read_early(self.steps, self.avals, operations, kept)
+        self.steps = read_early(self.steps, self.avals, self.operations, kept)
 
     def keep_terms(self) -> None:
         """Clamp terms of sums of exponentials only where a maximum is infinite."""
         if self.classes.keys() >= _SHARES:
-            operations = [row[0] for row in self.program.nodes]
-            given = self.avals, operations, self.literals, self.outputs, self.region
+            given = self.avals, self.operations, self.literals, self.outputs, self.region
             keep_terms = import_module(f"{_PASSES}.finite_maxima").keep_terms
             self.steps = keep_terms(self.steps, *given)
 
@@ -355,7 +350,7 @@ class Planner:
         """Copy transposed arrays with a short axis where elementwise lines read them."""
         if "std::transpose" in self.classes:
             copy_short_axes = import_module(f"{_PASSES}.row_major").copy_short_axes
-            copy_short_axes(self.steps, self.avals, [row[0] for row in self.program.nodes])
+            copy_short_axes(self.steps, self.avals, self.operations)
 
     def share_operands(self) -> None:
         """Make matrices of arrays once for all products that read them."""
@@ -365,7 +360,7 @@ class Planner:
         found = [row for row in nodes if getattr(row[0], "key", "") == "std::dot_general"]
         many = len(found) > 1 or self.staying
         if many and any([self.avals[i].ndim > 2 for row in found for i in row[1]]):
-            given = [row[0] for row in nodes], self.outputs, self.staying
+            given = self.operations, self.outputs, self.staying
             share = import_module(f"{_PASSES}.contraction_operands").share_operands
             self.steps = share(self.steps, self.avals, *given)
 
@@ -409,17 +404,15 @@ class Planner:
         """Read single elements, and put arrays together of them, in one step each."""
         if _ELEMENTS.isdisjoint(self.classes):
             return
-        operations = [row[0] for row in self.program.nodes]
-        given = self.avals, operations, self.literals, self.outputs
+        given = self.avals, self.operations, self.literals, self.outputs
         pick_and_put = import_module(f"{_PASSES}.elements").pick_and_put
         self.steps = pick_and_put(self.steps, *given)
 
     def join_indices(self) -> None:
         """Take a row of an array by one index."""
         if _ROWS <= self.classes.keys():
-            operations = [row[0] for row in self.program.nodes]
             join_indices = import_module(f"{_PASSES}.slice_indices").join_indices
-            self.steps = join_indices(self.steps, operations, self.outputs)
+            self.steps = join_indices(self.steps, self.operations, self.outputs)
 
     def unbox(self) -> None:
         """Run lines of rank 0 on Python's own numbers."""

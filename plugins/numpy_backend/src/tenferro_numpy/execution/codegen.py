@@ -99,6 +99,7 @@ class _Whole(Generated):
         self._positions: dict[int, int] = {}  # by line number
         self._names: dict[int, str] = {}
         self._templates: dict[int, str] = {}  # by the identity of expressions
+        self._registers = [f"r{i}" for i in range(plan.register_count)]
         self.text = self._write()
         self.new_lines = len(plan.lines)
 
@@ -123,8 +124,8 @@ class _Whole(Generated):
         lines += [f"        r{i} = r{i}[()]" for i in plan.unboxed]
         for line in plan.lines:
             lines.append(self._line(line))
-            if line.position is not None:
-                self._positions[len(lines) + 1] = line.position
+            if line.positions:
+                self._positions[len(lines) + 1] = line.positions[0]
         results = "".join([f" {self._result(result)}," for result in plan.results])
         lines.append(f"        return ({results.strip()})")
         first = f"def make({', '.join([f'p{i}' for i in range(len(self._bound))])}):"
@@ -139,7 +140,7 @@ class _Whole(Generated):
         return found
 
     def _operand(self, index: int) -> str:
-        return f"r{index}" if index >= 0 else self._name(self._plan.literals[~index])
+        return self._registers[index] if index >= 0 else self._name(self._plan.literals[~index])
 
     def _bind(self, expression: Expression) -> str:
         """Return the template of an expression with the names of its bound values."""
@@ -150,11 +151,12 @@ class _Whole(Generated):
         template = self._templates.get(id(line.expression))
         if template is None:
             template = self._templates[id(line.expression)] = self._bind(line.expression)
-        operands = [self._operand(i) for i in line.operands]
-        targets = ", ".join([f"r{i}" for i in line.targets])
+        names = self._registers
+        operands = [names[i] if i >= 0 else self._operand(i) for i in line.operands]
+        targets = ", ".join([names[i] for i in line.targets])
         text = f"        {targets} = {template.format(*operands)}"
         if line.frees:
-            text += f"; del {', '.join([f'r{i}' for i in line.frees])}"
+            text += f"; del {', '.join([names[i] for i in line.frees])}"
         return text
 
     def _result(self, result: Result) -> str:

@@ -38,7 +38,7 @@ class Registers:
 
     def lines(self, steps: Sequence[Step], dying: Sequence[Sequence[int]]) -> list[Line]:
         """Return the steps as lines; `dying` are the slots without a reader after each step."""
-        register_of, numbers, count = self.register_of, self._numbers, self.count
+        register_of, count = self.register_of, self.count
         free: list[Any] = []
         lines = []
         for step, last in zip(steps, dying, strict=True):
@@ -47,26 +47,22 @@ class Registers:
             if None in operands:
                 operands = self._with_literals(step, operands)
             released = [register_of[slot] for slot in last if slot not in slots] if last else []
-            targets = []
             for slot in slots:
                 if released:
-                    register = released.pop()
+                    register_of[slot] = released.pop()
                 elif free:
-                    register = free.pop()
+                    register_of[slot] = free.pop()
                 else:
-                    register = count
+                    register_of[slot] = count
                     count += 1
-                register_of[slot] = register
-                targets.append(register)
+            targets = tuple([register_of[slot] for slot in slots])
             if last and last[0] in slots:  # the new value has no reader
                 released += [register_of[slot] for slot in last if slot in slots]
             free += released
-            ends: Sequence[int] = ()
-            if numbers:
-                released, ends = self._arrays_and_numbers(step, released)
-            frees = tuple(released)
-            new = (step.expression, operands, tuple(targets), frees, ends, step.positions)
-            lines.append(_new_line(new))
+            frees, ends = self._arrays_and_numbers(step, released)
+            lines.append(
+                _new_line((step.expression, operands, targets, frees, ends, step.positions))
+            )
         self.count = count
         return lines
 
@@ -87,10 +83,14 @@ class Registers:
 
     def _arrays_and_numbers(
         self, step: Step, released: Sequence[int]
-    ) -> tuple[list[int], tuple[int, ...]]:
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return the registers that a step releases: those of arrays, and of Python numbers."""
+        if not self._numbers:
+            return tuple(released), ()
         for slot in step.targets:
             change = self._of_numbers.add if slot in self._numbers else self._of_numbers.discard
             change(self.register_of[slot])
-        arrays = [i for i in released if i not in self._of_numbers]
+        if not released:
+            return (), ()
+        arrays = tuple([i for i in released if i not in self._of_numbers])
         return arrays, tuple([i for i in released if i in self._of_numbers])

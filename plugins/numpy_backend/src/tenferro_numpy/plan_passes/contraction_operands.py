@@ -85,7 +85,7 @@ def _without_unread(
     """Drop transpositions that nothing reads any more."""
     read, kept = {*outputs}, []
     for step in reversed(steps):
-        if _is_transposition(step, operations) and step.targets[0] not in read:
+        if step.targets[0] not in read and _is_transposition(step, operations):
             continue
         read.update(step.operands)
         kept.append(step)
@@ -106,7 +106,7 @@ def _products(
     known: dict[Any, tuple[Matrix, Matrix] | None] = {}  # a loop repeats few products
     for step in steps:
         op = step.operation_of(operations)
-        if _is_transposition(step, operations):
+        if type(op) is Transpose and step.expression.shares:
             views[step.targets[0]] = step.operands[0], op.permutation
         elif type(op) is DotGeneral:
             behind = [views.get(i) or (i, range(avals[i].ndim)) for i in step.operands]

@@ -29,6 +29,7 @@ _MAX_ELEMENTS = 64  # of an array that is put together
 _MAX_BYTES_TO_KEEP = 1 << 16  # of an array that lives longer because an element is read later
 _MAX_MOVES = 16  # steps behind a step that are looked at: its cost does not follow their number
 _FLOATS = ("float32", "float64")
+_MOVES = frozenset((Slice, Reshape, Concatenate, BroadcastInDim))
 _PICK_GAIN = 20  # nanoseconds by which Python's number is read faster than NumPy's
 
 #: An element: a number of the program's, or (slot, position in its flat array; None for rank 0)
@@ -47,8 +48,9 @@ def pick_and_put(
     `operations` are those of the program's instructions.
     """
     parts = _Parts(steps, avals, operations, literals)
-    found = [step for step in steps if parts.pick(step)]
-    found += [step for step in reversed(steps) if parts.put(step)]
+    moves = [step for _, step in parts.moves.values()]
+    found = [step for step in moves if parts.pick(step)]
+    found += [step for step in reversed(moves) if parts.put(step)]
     return _without_unread(steps, parts, outputs) if found else steps
 
 
@@ -67,7 +69,7 @@ class _Parts:
         self.moves: dict[int, tuple[Any, Step]] = {}  # slot → the operation, the step
         for step in steps:
             op = step.operation_of(operations)
-            if type(op) in (Slice, Reshape, Concatenate, BroadcastInDim):
+            if type(op) in _MOVES:
                 self.moves[step.targets[0]] = op, step
         self.reads = Counter([slot for step in steps for slot in step.operands])
         self._known: dict[int, list[Element] | None] = {}
@@ -75,10 +77,10 @@ class _Parts:
     # ---- reading -----------------------------------------------------------------------------
 
     def pick(self, step: Step) -> bool:
-        """Let a step read its only element from the array that slices and views took it from."""
+        """Let a move read its only element from the array that slices and views took it from."""
         target = step.targets[0]
         aval = self.avals[target]
-        if aval.shape or target not in self.moves or aval.dtype.is_complex:
+        if aval.shape or aval.dtype.is_complex:
             return False  # NumPy rounds products of complex numbers unlike those of arrays
         slot, position = target, 0
         for _ in range(_MAX_MOVES):
@@ -102,10 +104,10 @@ class _Parts:
     # ---- putting together --------------------------------------------------------------------
 
     def put(self, step: Step) -> bool:
-        """Let a step make its array of single elements, if that is faster."""
+        """Let a move make its array of single elements, if that is faster."""
         target = step.targets[0]
         aval = self.avals[target]
-        if target not in self.moves or aval.dtype.name not in _FLOATS or not aval.shape:
+        if aval.dtype.name not in _FLOATS or not aval.shape:
             return False
         if type(self.moves[target][0]) not in (Concatenate, Reshape):
             return False

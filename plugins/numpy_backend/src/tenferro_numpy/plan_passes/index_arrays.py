@@ -43,8 +43,11 @@ def read_index_arrays(
     """
     program = _Program(steps, avals, operations, literals)
     for step in steps:
-        program.count_from_the_front(step)
-        program.take_at_once(step)
+        op = program.operation(step)
+        if type(op) is Select:
+            program.count_from_the_front(step)
+        elif type(op) is Gather:
+            program.take_at_once(step, op)
     checked = program.checked_once()
     reads = Counter(slot for step in steps for slot in step.operands)
     reads.update(outputs)
@@ -83,7 +86,7 @@ class _Program:
 
     def count_from_the_front(self, step: Step) -> None:
         """Let `where(i < 0, i + n, i)` look at the smallest index before it computes anything."""
-        if type(self.operation(step)) is not Select or len(step.operands) != 3:
+        if len(step.operands) != 3:
             return
         condition, moved, i = step.operands
         negative, added = self.made_by(condition, Lt), self.made_by(moved, Add)
@@ -102,10 +105,9 @@ class _Program:
             step.operands = (i,)
             self.idle.update((negative, added))
 
-    def take_at_once(self, step: Step) -> None:
+    def take_at_once(self, step: Step, op: Gather) -> None:
         """Let a gather read the indices before they got an axis of length 1."""
-        op = self.operation(step)
-        if type(op) is not Gather or not step.expression.template.startswith("{0}.take({1}."):
+        if not step.expression.template.startswith("{0}.take({1}."):
             return
         reshape = self.made_by(step.operands[1], Reshape)
         if reshape is None:

@@ -32,15 +32,18 @@ def keep_columns_separate(
 
     `operations` are those of the program by position.
     """
+    candidates = {s.targets[0] for s in steps if _joins_last_axis(s, avals, operations)}
+    candidates.difference_update(outputs)
+    if not candidates:
+        return list(steps)
     kept, joins = set(outputs), {}
     for step in reversed(steps):
-        is_join = kept.isdisjoint(step.targets) and _joins_last_axis(step, avals, operations)
-        if is_join:
-            joins[step.targets[0]] = step
+        slot = step.targets[0]
+        if slot in candidates and slot not in kept:
+            joins[slot] = step
+            continue
         at = _place_of_indices(step, avals, operations)
-        for place, slot in enumerate(step.operands):
-            if not is_join and place != at:
-                kept.add(slot)
+        kept.update([slot for place, slot in enumerate(step.operands) if place != at])
     joins = {slot: step for slot, step in joins.items() if slot not in kept}
     found = [step for step in steps if step.targets[0] not in joins]
     for step in found:

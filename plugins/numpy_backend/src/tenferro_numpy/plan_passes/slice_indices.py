@@ -45,6 +45,8 @@ def _views_of_slices(
 ) -> dict[int, list[Step]]:
     """Return, for each slice that only views drop or add axes of, these views."""
     slices = {step.targets[0] for step in steps if _is_slice(step, operations)}
+    if not slices:
+        return {}
     views: dict[int, list[Step]] = {}
     for step in steps:
         if step.expression.template != VIEW_BY_UNIT_AXES:

@@ -114,6 +114,8 @@ class _Choice:
         each = self.candidates[number]
         slots = self.related({*each.targets, *each.operands})
         before = sum([self.conversion(slot) for slot in slots])
+        if before <= each.saved:  # the conversions left cost nothing at best
+            return False
         self.taken.remove(number)
         self.taking.subtract({*each.operands})
         after = sum([self.conversion(slot) for slot in slots])
@@ -136,17 +138,19 @@ class _Choice:
 
         slots: dict[int, int] = {}
         for number in self.taken:
-            each = self.candidates[number]
+            each, own = self.candidates[number], root(number)
             for slot in self.related((*each.targets, *each.operands)):
-                parent[root(slots.setdefault(slot, number))] = root(number)
+                other = slots.setdefault(slot, number)
+                if other != number:
+                    parent[root(other)] = own
         groups: dict[int, list[int]] = {}
         for number in self.taken:
             groups.setdefault(root(number), []).append(number)
         saved = {number: self._saved(group) for number, group in groups.items()}
         for slot, number in slots.items() if margin else ():
             saved[root(number)] -= margin * self.conversion(slot)
-        large = {number for number in groups if len(groups[number]) >= fewest and saved[number] > 0}
-        self.taken = {number for number in self.taken if root(number) in large}
+        large = [g for number, g in groups.items() if len(g) >= fewest and saved[number] > 0]
+        self.taken = {number for group in large for number in group}
 
     def _saved(self, group: Collection[int]) -> int:
         """Return the nanoseconds that a group saves, without conversions, less those of lines."""
