@@ -148,8 +148,8 @@ RULES = Area(
         _kit(
             "logaddexp: shares exchanged",
             "tenferro.primitives.elementwise",
-            "return logistic(_excess(x, y)) * dx",
-            "return logistic(_excess(y, x)) * dx",
+            "return logistic(excess(x, y)) * dx",
+            "return logistic(excess(y, x)) * dx",
             "std::logaddexp",
         ),
         _kit(

@@ -143,7 +143,12 @@ CUMLOGSUMEXP = table(
         tangents=([1.0, 1.0, 2.0, 4.0],), expected=[-inf, -inf, 1.0, 1.0],
         derivative=[0.0, 0.0, 2.0, 2.0], smooth=False, note=_C_NONE),
     Row(edge="nan", inputs=([0.0, nan, 1.0],), params=_along(0), expected=[0.0, nan, nan]),
-    Row(edge="inf", inputs=([0.0, inf, 1.0],), params=_along(0), expected=[0.0, inf, inf]),
+    Row(edge="inf", inputs=([0.0, inf, 1.0, inf],), params=_along(0), wrt=(0,), order=1,
+        tangents=([1.0, 2.0, 4.0, 8.0],), expected=[0.0, inf, inf, inf],
+        derivative=[1.0, 2.0, 2.0, 5.0], smooth=False, note="equal infinities share"),
+    Row(edge="far_away", inputs=([1e17, 1e17],), params=_along(0), wrt=(0,), order=1, dtypes=F64,
+        tangents=([1.0, 3.0],), expected=[1e17, 1e17], derivative=[1.0, 2.0], smooth=False,
+        note="shares sum to 1 where 1 is less than a unit in the last place"),
     Row(edge="large", inputs=(grid(-3, 5, 1531),), params=_along(0), dtypes=F64, size=1531),
     level=2, tol="reduction_serial",
 )  # fmt: skip

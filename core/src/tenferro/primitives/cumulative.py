@@ -18,7 +18,7 @@ from tenferro.primitives._primitive import Linear, Mixed, TensorPrimitive, bind
 from tenferro.primitives._recurrence import earlier, recurrence
 from tenferro.primitives.comparison import eq, gt, logical_not, lt, select
 from tenferro.primitives.constants import full_like, zeros_like
-from tenferro.primitives.elementwise import exp
+from tenferro.primitives.elementwise import excess, logistic
 from tenferro.primitives.structural import convert
 
 __all__ = [
@@ -130,7 +130,11 @@ def _mean_of_the_best(
 
 
 class Cumlogsumexp(Mixed):
-    """y_i = ln Σ_{j≤i} exp x_j along an axis,   dy_i = Σ_{j≤i} exp(x_j - y_i) dx_j"""
+    """y_i = ln Σ_{j≤i} exp x_j along an axis,   dy_i = Σ_{j≤i} exp(x_j - y_i) dx_j
+
+    The shares of x_i and y_{i-1} in dy_i are σ(x_i - y_{i-1}) and σ(y_{i-1} - x_i), with σ the
+    logistic function: exp(x_i - y_i) with a rounded, large y_i would let them not sum to 1.
+    """
 
     key = "std::cumlogsumexp"
     accepts = "float"
@@ -146,18 +150,17 @@ class Cumlogsumexp(Mixed):
 
     def jvp_x(self, dx: Handle, x: Handle, y: Handle) -> Handle:
         before = earlier(y, 1, self.axis, self.reverse, -inf)
-        terms = _share(x, y) * dx
-        return recurrence(_share(before, y), terms, self.axis, reverse=self.reverse)
+        terms = _share(x, before) * dx
+        return recurrence(_share(before, x), terms, self.axis, reverse=self.reverse)
 
     def batch(self, size: int, batched: Sequence[bool], x: Handle) -> Handle:
         return cumlogsumexp(x, self.axis + 1, reverse=self.reverse)
 
 
-def _share(part: Handle, whole: Handle) -> Handle:
-    """exp(part - whole); 0 for the part -inf, whatever the whole."""
-    none = full_like(part, -inf)
-    is_none = eq(part, none)
-    return exp(select(is_none, none, part - select(is_none, zeros_like(whole), whole)))
+def _share(part: Handle, other: Handle) -> Handle:
+    """exp(part) / (exp(part) + exp(other)); 0 for the part -inf, 1/2 for two parts inf."""
+    is_none = eq(part, full_like(part, -inf))
+    return select(is_none, zeros_like(part), logistic(excess(part, other)))
 
 
 def _normalise(op: Operation, axis: int, reverse: object) -> None:

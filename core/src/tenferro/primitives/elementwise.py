@@ -117,16 +117,16 @@ class Logaddexp(Mixed):
         return accepted(self, x, y)
 
     def decompose(self, x: Handle, y: Handle) -> Handle:
-        return select(lt(x, y), y, x) + log1p(exp(-abs(_excess(x, y))))
+        return select(lt(x, y), y, x) + log1p(exp(-abs(excess(x, y))))
 
     def jvp_x(self, dx: Handle, x: Handle, y: Handle, z: Handle) -> Handle:
-        return logistic(_excess(x, y)) * dx
+        return logistic(excess(x, y)) * dx
 
     def jvp_y(self, dy: Handle, x: Handle, y: Handle, z: Handle) -> Handle:
-        return logistic(_excess(y, x)) * dy
+        return logistic(excess(y, x)) * dy
 
 
-def _excess(x: Handle, y: Handle) -> Handle:
+def excess(x: Handle, y: Handle) -> Handle:
     """x - y, and 0 for equal infinities: they share equally, as at every tie."""
     equal = logical_and(eq(x, y), ne(x * 0, x * 0))  # x·0 is nan where x is infinite
     zero = zeros_like(x)

@@ -378,6 +378,22 @@ def test_masks_hold_bools(call):
         call(tn.asarray(x), tn.asarray([1.0, 0.0, 1.0]))
 
 
+@pytest.mark.parametrize(
+    "name, way, primitive",
+    [
+        ("add", "reduce", "reduce_sum"), ("multiply", "reduce", "reduce_prod"),
+        ("maximum", "reduce", "reduce_max"), ("logaddexp", "reduce", "reduce_logsumexp"),
+        ("add", "accumulate", "cumsum"), ("multiply", "accumulate", "cumprod"),
+        ("minimum", "accumulate", "cummin"), ("logaddexp", "accumulate", "cumlogsumexp"),
+    ],
+)  # fmt: skip
+def test_a_method_with_a_primitive_is_one_equation(name, way, primitive):
+    method = getattr(getattr(np, name), way)
+    text = str(tn.jit(lambda x: method(x)).lower(np.ones(9)))
+    assert text.count(" = ") == 1
+    assert f" = {primitive}[" in text
+
+
 @pytest.mark.parametrize("method_name", ["reduce", "accumulate", "reduceat"])
 def test_methods_take_out(method_name):
     x = X(3, 3).make("float64")

@@ -1,15 +1,15 @@
 """Methods of NumPy's ufuncs: ``reduce``, ``accumulate``, ``reduceat``, ``outer``, ``at``.
 
-Sums, products and extrema go to their primitives, so that ties share the derivative equally. Any
-other associative function is folded in pairs, ⌈log₂ n⌉ steps for n elements, and scanned by
-doubling (Hillis and Steele, CACM 29 (1986) 1170); a function that is not associative is folded one
-element after the other, up to a bound.
+Sums, products, extrema and logarithms of sums of exponentials go to their primitives, so that ties
+share the derivative equally. Any other associative function is folded in pairs, ⌈log₂ n⌉ steps for
+n elements, and scanned by doubling (Hillis and Steele, CACM 29 (1986) 1170); a function that is not
+associative is folded one element after the other, up to a bound.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import inf, nan, prod
+from math import inf, log, nan, prod
 from typing import Any
 
 from tenferro.arrays.errors import UnsupportedFunctionError, at_user_line
@@ -38,6 +38,7 @@ from tenferro.primitives import DType, bool_, int64, iota
 from tenferro.primitives import cumulative as p
 from tenferro.primitives._source import caller, source_text
 from tenferro.primitives.comparison import select
+from tenferro.primitives.exponential_sums import reduce_logsumexp
 
 _SUMS = {"add": "sum", "multiply": "prod"}
 _REDUCTIONS = {
@@ -54,6 +55,7 @@ _SCANS = {"add": "cumsum", "multiply": "cumprod"}
 _EXTREME_SCANS = {
     "maximum": p.cummax, "minimum": p.cummin, "fmax": p.cummax, "fmin": p.cummin,
 }  # fmt: skip
+_BASES = {"logaddexp": 1.0, "logaddexp2": log(2)}  # of the exponentials, as logarithms
 _WORST = {"maximum": -inf, "minimum": inf, "fmax": nan, "fmin": nan}
 _ASSOCIATIVE = frozenset(
     "add multiply maximum minimum fmax fmin logaddexp logaddexp2 hypot gcd lcm bitwise_and "
@@ -129,6 +131,10 @@ def _reduce_in_any_order(
         result = FUNCTIONS[_SUMS[name]](x, axis=tuple(axes), dtype=x.dtype)
     elif name in _REDUCTIONS:
         result = FUNCTIONS[_REDUCTIONS[name]](x, axis=tuple(axes))
+    elif name in _BASES:
+        base = _BASES[name]
+        result = reduce_logsumexp(_scaled(x, base), tuple(axes))
+        result = _scaled(result, 1 / base)
     else:
         front = _in_front(x, axes, count)
         signed = count == 1 and name in ("hypot", "gcd")  # their result is never negative
@@ -222,10 +228,17 @@ def accumulate(
         scan = _EXTREME_SCANS[name]
         skips_nan = name in ("fmax", "fmin") and found.dtype.is_float
         result = _scan_without_nan(scan, found, along) if skips_nan else scan(found, along)
+    elif name in _BASES:
+        base = _BASES[name]
+        result = _scaled(p.cumlogsumexp(_scaled(found, base), along), 1 / base)
     else:
         front = FUNCTIONS["moveaxis"](found, along, 0)
         result = FUNCTIONS["moveaxis"](_scan(name, function, front), 0, along)
     return result if target is None else write(target, result, name)
+
+
+def _scaled(x: Array, factor: float) -> Array:
+    return x if factor == 1 else x * factor
 
 
 def _scan_without_nan(scan: Callable[[Array, int], Array], x: Array, axis: int) -> Array:
