@@ -11,7 +11,7 @@ import tenferro as tn
 import tenferro.primitives as tp
 from tenferro_numpy import planner
 from tenferro_numpy.errors import SingularMatrixError
-from tenferro_numpy.plan_passes.short_arrays import rewriting
+from tenferro_numpy.plan_passes.short_arrays import choice, rewriting
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 5e-324, 1.7e308, -750.0, 750.0, 0.5]
 X = np.array(SPECIAL).reshape(3, 4)
@@ -100,6 +100,16 @@ def test_a_long_program_whose_lines_save_little_stays_on_arrays(count, is_split)
     """To compile ten lines for each instruction would take longer than thousands of runs save"""
     text = tn.jit(lambda x: products(x, count), backend="numpy").explain(np.ones(10))
     assert (".tolist()" in text) is is_split
+
+
+def test_of_many_lines_only_those_run_on_numbers_that_save_their_own(monkeypatch):
+    """Arrays of two numbers save more than their lines cost, those of ten do not"""
+    monkeypatch.setattr(choice, "_MANY_LINES", 300)
+    explained = [
+        tn.jit(lambda x: products(x, 100), backend="numpy").explain(np.ones(size))
+        for size in (2, 10)
+    ]
+    assert [".tolist()" in text for text in explained] == [True, False]
 
 
 def compiled(function, **options):

@@ -13,8 +13,9 @@ from collections.abc import Collection, Mapping, Sequence
 from tenferro.backend.extend import NamedTuple
 from tenferro.primitives import Aval
 from tenferro_numpy.plan_passes.short_arrays.ends import NO_LOOP, Ends
+from tenferro_numpy.plan_passes.short_arrays.forms import Form
 
-__all__ = ["Candidate", "chosen"]
+__all__ = ["Candidate", "chosen", "without_long"]
 
 _SWEEPS = 4
 _MARGIN = 2  # times what conversions cost, which a group has to save
@@ -22,6 +23,9 @@ _MARGIN = 2  # times what conversions cost, which a group has to save
 #: has to save as many nanoseconds, as estimated: a thousand runs of the program save that time.
 #: A line in a loop runs more often.
 _MAX_LINES, _PER_LINE = 4096, 40
+#: In a program with more lines than these, each instruction has to save that much for its own
+#: lines: to look for groups would take longer than all the rest of planning, mostly for nothing.
+_MANY_LINES = 8 * _MAX_LINES
 #: nanoseconds of reading all elements of an array, and of putting an array together: twice what was
 #: measured, because a small gain is not worth more lines
 _READ, _READ_EACH, _PUT, _PUT_EACH, _SHAPED = 220, 28, 380, 32, 120
@@ -41,6 +45,20 @@ class Candidate(NamedTuple):
     lines: int = 0
 
 
+def without_long(forms: Mapping[int, Form], ends: Ends) -> Mapping[int, Form]:
+    """Return the forms to choose from; of many lines, those of instructions that save their own."""
+    if ends != NO_LOOP:
+        return forms
+    kinds = {id(form): form for form in forms.values()}
+    lines = sum(
+        [kinds[kind].lines * count for kind, count in Counter(map(id, forms.values())).items()]
+    )
+    if lines <= _MANY_LINES:
+        return forms
+    good = {kind for kind, form in kinds.items() if form.saved > _PER_LINE * form.lines}
+    return {i: form for i, form in forms.items() if id(form) in good} if good else {}
+
+
 def chosen(
     candidates: Mapping[int, Candidate],
     outside: Collection[int],
@@ -54,6 +72,9 @@ def chosen(
     """
     choice = _Choice(candidates, outside, avals, ends)
     choice.drop_groups(fewest, margin=0)  # the sweeps take longer than this
+    if not choice.taken:
+        return choice.taken
+    choice.count_readers()
     order = [number for number in candidates if number in choice.taken]
     for _ in range(_SWEEPS):
         order.reverse()
@@ -83,6 +104,10 @@ class _Choice:
         self.outside = outside
         self.ends = ends
         self.linked = ends.linked()
+
+    def count_readers(self) -> None:
+        """Note who makes and reads each array; groups that were dropped share none with others."""
+        candidates = self.candidates
         self.maker = {slot: number for number, each in candidates.items() for slot in each.targets}
         self.readers = Counter([slot for each in candidates.values() for slot in {*each.operands}])
         self.taking = Counter(self.readers)

@@ -68,6 +68,11 @@ class Form(NamedTuple):
     call: Expression | None = None
     reads: tuple[int, ...] | None = None
 
+    @property
+    def lines(self) -> int:
+        """The number of lines of arithmetic."""
+        return sum([len(stage.rows) for stage in self.stages])
+
 
 def form_of(op: Any, avals: tuple[Aval, ...], result: Aval, scalar_of: ScalarOf) -> Form | None:
     """Return how an instruction runs on numbers; `None` if it does not, or has one number alone."""

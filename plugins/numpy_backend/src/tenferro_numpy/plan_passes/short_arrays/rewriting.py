@@ -23,7 +23,7 @@ from tenferro_numpy.ir.step import Step
 from tenferro_numpy.lowerings import is_promised_here
 from tenferro_numpy.plan_passes.elements import array_of_elements
 from tenferro_numpy.plan_passes.finite_maxima import Exponentials
-from tenferro_numpy.plan_passes.short_arrays.choice import Candidate, chosen
+from tenferro_numpy.plan_passes.short_arrays.choice import Candidate, chosen, without_long
 from tenferro_numpy.plan_passes.short_arrays.ends import (
     NO_LOOP,
     Ends,
@@ -88,20 +88,11 @@ def by_numbers(planner: Unsplit, fewest: int, ends: Ends = NO_LOOP) -> Split:
 
     Instructions that feed each other stay as they are if they are fewer than `fewest`.
     """
-    forms = _forms(planner)
+    forms = without_long(_forms(planner), ends)
     steps = planner.steps
     if not forms:
         return Split(steps, planner.outputs, set(), {}, {})
-    literals = planner.literals
-    candidates = {
-        i: Candidate(
-            tuple([slot for slot in _read(planner, steps[i], form) if slot not in literals]),
-            steps[i].targets,
-            form.saved,
-            sum([len(stage.rows) for stage in form.stages]),
-        )
-        for i, form in forms.items()
-    }
+    candidates = _candidates(planner, forms)
     ends = without_foreign(ends, {slot for each in candidates.values() for slot in each.targets})
     outside = {*planner.outputs}.difference(ends.carries.values(), ends.stacked)
     for i, step in enumerate(steps):
@@ -152,6 +143,22 @@ def _forms(planner: Unsplit) -> dict[int, Form]:
         form = known[key]
         if form is not None:
             found[i] = form
+    return found
+
+
+def _candidates(planner: Unsplit, forms: Mapping[int, Form]) -> dict[int, Candidate]:
+    """Return what is to choose from; steps of one form differ in their slots alone."""
+    steps, literals = planner.steps, planner.literals
+    lines: dict[int, int] = {}
+    found = {}
+    for i, form in forms.items():
+        count = lines.get(id(form))
+        if count is None:
+            count = lines[id(form)] = form.lines
+        operands = _read(planner, steps[i], form)
+        if not literals.keys().isdisjoint(operands):
+            operands = tuple([slot for slot in operands if slot not in literals])
+        found[i] = Candidate(operands, steps[i].targets, form.saved, count)
     return found
 
 
