@@ -48,6 +48,12 @@ def with_joined_loops(
     return loops.finished(), loops.count
 
 
+def _with_body(operation: Any, rewrite: Optimize) -> Any:
+    """Return an operation with its body rewritten; the same one if that changes nothing."""
+    body = rewrite(operation.body)
+    return operation if body is operation.body else operation.replaced(body=body)
+
+
 class _Loops:
     """The equations of a graph with loops, which become fewer."""
 
@@ -61,8 +67,7 @@ class _Loops:
         """Join, chain, then drop, then rewrite bodies."""
         for equation in self.equations:
             if equation.is_scan:  # derivatives are taken: rules of the user have done their part
-                flat = equation.operation.body.flattened()
-                equation.operation = equation.operation.replaced(body=flat)
+                equation.operation = _with_body(equation.operation, Fragment.flattened)
             elif equation.is_while:
                 parts = {
                     name: getattr(equation.operation, name).flattened()
@@ -221,10 +226,8 @@ class _Loops:
     def _rewrite_bodies(self, equation: MutableEquation) -> None:
         operation = equation.operation
         key = getattr(operation, "key", "")
-        if key == "std::scan":
-            changed = operation.replaced(body=self.optimize(operation.body))
-        elif key == "std::checkpoint":
-            changed = operation.replaced(body=self.optimize(operation.body))
+        if key in ("std::scan", "std::checkpoint"):
+            changed = _with_body(operation, self.optimize)
         elif key == "std::switch":
             branches = tuple(map(self.optimize, operation.branches))
             changed = type(operation)(branches, operation.is_linear)

@@ -11,8 +11,11 @@ def has_effects(operation: Any) -> bool:
     """Return True if a closed graph of an operation, or one inside it, calls back for an effect."""
     todo = [body for _, body in getattr(operation, "bodies", ())]
     while todo:
-        for node in todo.pop().flat.nodes:
-            if getattr(node.operation, "key", "") == _EFFECT:
-                return True
-            todo += [body for _, body in getattr(node.operation, "bodies", ())]
+        flat = todo.pop().flat
+        classes = flat.operation_counts  # that the graph remembers
+        if _EFFECT in [getattr(cls, "key", "") for cls in classes]:
+            return True
+        if any([hasattr(cls, "bodies") for cls in classes]):
+            given = [getattr(node.operation, "bodies", ()) for node in flat.nodes]
+            todo += [body for bodies in given for _, body in bodies]
     return False

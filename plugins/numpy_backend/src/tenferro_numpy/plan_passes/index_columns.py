@@ -36,11 +36,13 @@ def keep_columns_separate(
     candidates.difference_update(outputs)
     if not candidates:
         return list(steps)
-    kept, joins = set(outputs), {}
+    kept, joins = set[int](), {}
     for step in reversed(steps):
         slot = step.targets[0]
         if slot in candidates and slot not in kept:
             joins[slot] = step
+            continue
+        if candidates.isdisjoint(step.operands):
             continue
         at = _place_of_indices(step, avals, operations)
         kept.update([slot for place, slot in enumerate(step.operands) if place != at])

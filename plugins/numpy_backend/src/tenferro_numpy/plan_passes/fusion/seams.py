@@ -95,13 +95,15 @@ def _of_pieces(
     step: Step, joined: Mapping[int, Step], avals: Sequence[Aval]
 ) -> tuple[Step, list[Step]] | None:
     """Return the step on pieces, and the concatenations that it does without."""
+    if joined.keys().isdisjoint(step.operands):
+        return None
     expression, aval = step.expression, avals[step.targets[0]]
     function = expression.bound[0] if expression.bound else None
     if not isinstance(function, np.ufunc) or expression != simple(function, len(step.operands)):
         return None
     read = [avals[slot].shape for slot in step.operands]
-    first = next((slot for slot in step.operands if slot in joined), None)
-    if first is None or any([shape not in ((), aval.shape) for shape in read]):
+    first = next(slot for slot in step.operands if slot in joined)
+    if any([shape not in ((), aval.shape) for shape in read]):
         return None
     axis = _axis_of(joined[first])
     mine = {
