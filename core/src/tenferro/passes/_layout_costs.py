@@ -107,8 +107,11 @@ def _gather(
     makers = {node[2][0]: node for node in graph.nodes}
     wanting = [node for node in graph.nodes if type(node[0]) is not DotGeneral]
     readers = Counter([*graph.outputs, *[i for node in wanting for i in {*node[1]}]])
+    is_outside = members.isdisjoint
     for node in graph.nodes:
         value = node[2][0]
+        if is_outside(node[2]) and is_outside(node[1]):
+            continue
         if value in members and type(node[0]) not in (BroadcastInDim, Constant):
             of = costs[sets.root(value)]
             for i in dict.fromkeys(node[1]):

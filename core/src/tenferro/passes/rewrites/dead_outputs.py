@@ -26,8 +26,7 @@ def without_dead_outputs(
     graph: MaterializedGraph, can: Callable[[type], bool]
 ) -> tuple[MaterializedGraph, int]:
     """Shrink decompositions whose outputs are not all read; also return how many changed."""
-    operations = {node[0] for node in graph.nodes}
-    if not any([getattr(operation, "key", "") in _KEYS for operation in operations]):
+    if _KEYS.isdisjoint([getattr(cls, "key", "") for cls in graph.operation_counts]):
         return graph, 0
     found = import_module("tenferro.passes._outputs").Outputs(graph, can)
     found.run()
