@@ -48,7 +48,10 @@ def pick_and_put(
     `operations` are those of the program's instructions.
     """
     parts = _Parts(steps, avals, operations, literals)
-    moves = [step for _, step in parts.moves.values()]
+    moves = [s for _, s in parts.moves.values() if avals[s.targets[0]].size <= _MAX_ELEMENTS]
+    if not moves:
+        return steps
+    parts.reads.update([slot for step in steps for slot in step.operands])
     found = [step for step in moves if parts.pick(step)]
     found += [step for step in reversed(moves) if parts.put(step)]
     return _without_unread(steps, parts, outputs) if found else steps
@@ -71,7 +74,7 @@ class _Parts:
             op = step.operation_of(operations)
             if type(op) in _MOVES:
                 self.moves[step.targets[0]] = op, step
-        self.reads = Counter([slot for step in steps for slot in step.operands])
+        self.reads: Counter[int] = Counter()
         self._known: dict[int, list[Element] | None] = {}
 
     # ---- reading -----------------------------------------------------------------------------
