@@ -123,14 +123,14 @@ class Logaddexp(Mixed):
         return logistic(excess(x, y)) * dx
 
     def jvp_y(self, dy: Handle, x: Handle, y: Handle, z: Handle) -> Handle:
-        return logistic(excess(y, x)) * dy
+        return logistic(-excess(x, y)) * dy
 
 
 def excess(x: Handle, y: Handle) -> Handle:
     """x - y, and 0 for equal infinities: they share equally, as at every tie."""
-    equal = logical_and(eq(x, y), ne(x * 0, x * 0))  # x·0 is nan where x is infinite
-    zero = zeros_like(x)
-    return select(equal, zero, x) - select(equal, zero, y)
+    difference = x - y
+    infinite = logical_and(eq(x, y), ne(difference, difference))  # inf - inf is nan
+    return select(infinite, zeros_like(x), difference)
 
 
 def exp(x: H) -> H:
