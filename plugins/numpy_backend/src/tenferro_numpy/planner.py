@@ -57,6 +57,7 @@ _SHARES = frozenset(("std::clamp", "std::exp", "std::lt", "std::reduce_max"))
 _ELEMENTS = frozenset(("std::reshape", "std::concatenate"))
 _ROWS = frozenset(("std::reshape", "std::slice"))
 _GUARDED = frozenset(("std::broadcast_in_dim", "std::logical_and", "std::select"))
+_FILTERS = frozenset(("std::irfft", "std::mul", "std::rfft"))
 _COUNTS = frozenset(("std::convert", "std::reduce_sum"))
 _PASSES = "tenferro_numpy.plan_passes"
 #: by primitive, what writes expressions that do less work where operands are literals
@@ -335,6 +336,14 @@ class Planner:
         )
         return found
 
+    def multiply_by_circulants(self) -> None:
+        """Multiply short signals by matrices instead of filtering their spectra."""
+        if self.classes.keys() >= _FILTERS:
+            operations = [row[0] for row in self.program.nodes]
+            given = self.avals, operations, self.outputs, self.staying
+            multiply = import_module(f"{_PASSES}.circulants").multiply_by_circulants
+            self.steps = multiply(self.steps, *given)
+
     def leave_broadcasts_to_readers(self) -> None:
         """Do not expand what is only read by elementwise lines that have a full operand anyway."""
         given = self.avals, self.literals, self.outputs, self.region
@@ -474,6 +483,7 @@ PLAN_PASSES = (
     PlanPass("index_arrays", methodcaller("read_index_arrays"), is_optional=False),
     PlanPass("early_reads", methodcaller("read_parts_early"), is_optional=False),
     PlanPass("finite_maxima", methodcaller("keep_terms"), is_optional=False),
+    PlanPass("circulants", methodcaller("multiply_by_circulants"), is_optional=False),
     PlanPass("lazy_broadcasts", methodcaller("leave_broadcasts_to_readers")),
     PlanPass("row_major", methodcaller("copy_short_axes")),
     PlanPass("contraction_operands", methodcaller("share_operands"), is_optional=False),

@@ -22,6 +22,7 @@ from tenferro_numpy.ir.assembly import Pieces
 from tenferro_numpy.ir.templates import MAKERS
 
 __all__ = [
+    "CIRCULANT",
     "COPY_TO_MATRIX",
     "IDENTITY",
     "RAISED",
@@ -178,6 +179,8 @@ IDENTITY = Expression("{0}", shares=True)
 VIEW_BY_UNIT_AXES = "{0}[{p1}]"
 #: Copies an array with its axes in another order, merged; a view where strides allow that.
 COPY_TO_MATRIX = "{0}.transpose({p0}).reshape({p1})"
+#: Makes a matrix of factors of a spectrum, for signals of a length.
+CIRCULANT = "{p0}({0}, length={p1}, scale={p2})"
 
 _PLAIN_CALLS = frozenset(("{p0}({0})", "{p0}({0}, {1})", "{p0}({0}, {1}, {2})"))
 _OPERATORS: dict[str, Function] = {

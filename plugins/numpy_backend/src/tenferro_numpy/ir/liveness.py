@@ -5,11 +5,12 @@ Read next: `memory/ownership.py`, `memory/registers.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 
 from tenferro_numpy.ir.step import Step
 
-__all__ = ["dying_after"]
+__all__ = ["dying_after", "without_unread"]
 
 
 def dying_after(steps: Sequence[Step], kept: Iterable[int], count: int) -> list[Sequence[int]]:
@@ -27,3 +28,17 @@ def dying_after(steps: Sequence[Step], kept: Iterable[int], count: int) -> list[
         dying.append(last or ())
     dying.reverse()
     return dying
+
+
+def without_unread(steps: list[Step], idle: Collection[Step], outputs: Iterable[int]) -> list[Step]:
+    """Return the steps without idle ones that nothing reads."""
+    if not idle:
+        return steps
+    reads = Counter([*outputs, *[slot for step in steps for slot in step.operands]])
+    left: list[Step] = []
+    for step in reversed(steps):
+        if step in idle and not any([reads[slot] for slot in step.targets]):
+            reads.subtract(step.operands)
+        else:
+            left.append(step)
+    return left[::-1]

@@ -15,7 +15,7 @@ import numpy as np
 
 from tenferro.backend.extend import NamedTuple
 from tenferro.primitives import Aval
-from tenferro_numpy.ir.expression import COPY_TO_MATRIX, VIEW_BY_UNIT_AXES, Expression
+from tenferro_numpy.ir.expression import CIRCULANT, COPY_TO_MATRIX, VIEW_BY_UNIT_AXES, Expression
 from tenferro_numpy.ir.peak import size_of
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.machine.allocator import PAGES
@@ -25,7 +25,14 @@ __all__ = ["Assembled", "Before", "prepare"]
 
 _TRANSPOSE = "{0}.T"
 #: lines that may share memory with an array, and nothing writes into it
-_VIEWS = ("{0}[{p0}]", VIEW_BY_UNIT_AXES, _TRANSPOSE, "{0}.transpose({p0})", COPY_TO_MATRIX)
+_VIEWS = (
+    "{0}[{p0}]",
+    VIEW_BY_UNIT_AXES,
+    _TRANSPOSE,
+    "{0}.transpose({p0})",
+    COPY_TO_MATRIX,
+    CIRCULANT,
+)
 _Place = tuple[slice, ...]
 
 

@@ -9,7 +9,6 @@ Read next: `planner.py`; the formulas are in `tenferro.primitives.exponential_su
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -24,6 +23,7 @@ from tenferro.primitives.elementwise import Exp
 from tenferro.primitives.reduction import ReduceMax, ReduceSum
 from tenferro.primitives.structural import BroadcastInDim, Convert
 from tenferro_numpy.ir.expression import Expression
+from tenferro_numpy.ir.liveness import without_unread
 from tenferro_numpy.ir.step import Step
 
 __all__ = ["Exponentials", "Terms", "keep_terms"]
@@ -58,14 +58,7 @@ def keep_terms(
     sums: dict[tuple[Any, int], int] = {}
     for step in steps:
         program.sum_once(step, kept, sums)
-    reads = Counter([*outputs, *[slot for step in steps for slot in step.operands]])
-    left: list[Step] = []
-    for step in reversed(steps):
-        if step in program.idle and not reads[step.targets[0]]:
-            reads.subtract(step.operands)
-        else:
-            left.append(step)
-    return left[::-1]
+    return without_unread([*steps], program.idle, outputs)
 
 
 class Terms(NamedTuple):

@@ -19,6 +19,7 @@ from tenferro.primitives import Aval, DType
 from tenferro.primitives.constants import Constant
 from tenferro_numpy.ir.expression import Expression, for_each
 from tenferro_numpy.ir.literals import Literals, is_zero
+from tenferro_numpy.ir.liveness import without_unread
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.lowerings import is_promised_here
 from tenferro_numpy.plan_passes.elements import array_of_elements
@@ -36,7 +37,7 @@ from tenferro_numpy.plan_passes.short_arrays.forms import (
     Stage,
     form_of,
 )
-from tenferro_numpy.plan_passes.short_arrays.shares import Shares, without_unread
+from tenferro_numpy.plan_passes.short_arrays.shares import Shares
 
 __all__ = ["Split", "Unsplit", "by_numbers"]
 

@@ -8,8 +8,7 @@ term is kept where both are one object, which costs a fourth of a clamp, and so 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -20,7 +19,7 @@ from tenferro_numpy.ir.step import Step
 from tenferro_numpy.plan_passes.finite_maxima import Exponentials
 from tenferro_numpy.plan_passes.short_arrays.forms import Form, Stage
 
-__all__ = ["Shares", "without_unread"]
+__all__ = ["Shares"]
 
 _KEPT = "({0} if {1} is {2} else {p0}(1.0 if {2} < {p1} else 0.0, {0}, 1.0))"
 
@@ -99,20 +98,6 @@ class Shares:
             for there, row in zip(elements[known], stage.rows, strict=True)
         ]
         return _joined(_sum_unless_kept(stage.line, len(stage.rows[0])), rows)
-
-
-def without_unread(steps: list[Step], idle: Collection[Step], outputs: Iterable[int]) -> list[Step]:
-    """Return the steps without idle ones that nothing reads."""
-    if not idle:
-        return steps
-    reads = Counter([*outputs, *[slot for step in steps for slot in step.operands]])
-    left: list[Step] = []
-    for step in reversed(steps):
-        if step in idle and not any([reads[slot] for slot in step.targets]):
-            reads.subtract(step.operands)
-        else:
-            left.append(step)
-    return left[::-1]
 
 
 @lru_cache(maxsize=8)
