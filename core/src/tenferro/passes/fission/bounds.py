@@ -47,6 +47,22 @@ def intervals(graph: MaterializedGraph, given: Sequence[Interval] = ()) -> list[
     return found
 
 
+class Bounds:
+    """Intervals of the values of a graph, computed as far as they are asked for."""
+
+    def __init__(self, graph: MaterializedGraph) -> None:
+        self._graph = graph
+        self._found = [ANY] * len(graph.inputs)
+        self._done = 0  # equations
+
+    def before(self, place: int) -> Sequence[Interval]:
+        """Return the intervals of all values that the equations before a place make, at least."""
+        for node in self._graph.nodes[self._done : place]:
+            self._found += _of_equation(node, [self._found[i] for i in node.inputs], self._graph)
+        self._done = max(self._done, place)
+        return self._found
+
+
 def products_of_primals(
     graph: MaterializedGraph, loop: Any, inputs: Sequence[int]
 ) -> set[frozenset[int | None]]:

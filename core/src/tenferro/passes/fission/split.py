@@ -9,7 +9,7 @@ written in ``smaller.py``. Read next: ``../_driver.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 from tenferro._runtime import CollectorPaused
@@ -21,7 +21,7 @@ from tenferro.computegraph import (
     derive,
     flatten,
 )
-from tenferro.passes.fission.bounds import Interval, intervals, products_of_primals
+from tenferro.passes.fission.bounds import Bounds, products_of_primals
 from tenferro.passes.fission.chains import Known, with_short_chains
 from tenferro.passes.fission.parts import EACH, MAX_BYTES_WITHOUT_A_LOOP, STEP, Parts, parts_of
 from tenferro.passes.fission.smaller import SmallerLoop
@@ -50,16 +50,16 @@ def with_split_loops(
     they are, with ``CHAINS`` all stay whole and their chains are joined.
     """
     with CollectorPaused():
-        bounds = cache(partial(intervals, graph))
+        bounds = Bounds(graph)
         values = list(graph.inputs)
         count = 0
-        for node in graph.nodes:
+        for place, node in enumerate(graph.nodes):
             given = [values[i] for i in node.inputs]
             made = None
             loop = node.operation
             parts = parts_of(loop) if isinstance(loop, Scan) else None
             if parts is not None and how != BY_PRODUCTS:
-                known = partial(_known, graph, node, bounds)
+                known = partial(_known, graph, place, bounds)
                 parts = _joined(parts, known, optimize, can, unswitches=unswitches)
                 loop = parts.loop
             if parts is not None and how != CHAINS:
@@ -80,11 +80,9 @@ def with_split_loops(
     return found, count
 
 
-def _known(
-    graph: MaterializedGraph, node: MaterializedNode, bounds: Callable[[], Sequence[Interval]]
-) -> Known:
+def _known(graph: MaterializedGraph, place: int, bounds: Bounds) -> Known:
     """Return the bounds of the operands of a loop, and the products that its primals compute."""
-    given = bounds()
+    given, node = bounds.before(place), graph.nodes[place]
     products = products_of_primals(graph, node.operation, node.inputs)
     return Known([given[i] for i in node.inputs], products)
 
