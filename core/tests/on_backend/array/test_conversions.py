@@ -122,9 +122,16 @@ def assert_(x):
     return x
 
 
+def scale_where_larger(x):
+    y = np.ones_like(x, shape=3)
+    y[y > x] *= 2
+    return y
+
+
 @pytest.mark.parametrize(
     "function, cure",
     [
+        (scale_where_larger, "`x = np.where(mask, 2 * x, x)`"),
         (lambda x: x if x > 0 else -x, "`np.where(condition, a, b)`"),
         (lambda x: x if x > 0 and x < 3 else -x, "`np.logical_and`"),
         (lambda x: x if 0 < x < 3 else -x, "`(a < x) & (x < b)`"),

@@ -40,7 +40,8 @@ _SIZES = (
 )
 _MASK = (
     "the number of elements is part of a program: keep all, `np.where(mask, x, 0)` instead of "
-    "`x[mask]`, `np.sum(x, where=mask)` instead of `np.sum(x[mask])`"
+    "`x[mask]`, `x = np.where(mask, 2 * x, x)` instead of `x[mask] *= 2`, "
+    "`np.sum(x, where=mask)` instead of `np.sum(x[mask])`"
 )
 _WHERE = (
     "write `np.where(condition, a, b)` instead of `if`, or `tenferro.cond(condition, f, g, x)`, "
