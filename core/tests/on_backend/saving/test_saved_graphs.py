@@ -378,6 +378,20 @@ def json_of(path):
     }
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda path: tn.save_graph(path, lambda x: x * 2, np.ones(3)),
+        tn.load_graph,
+        lambda path: tn.save_arrays(path, {"x": tn.asarray(np.ones(3))}),
+        tn.load_arrays,
+    ],
+)
+def test_a_path_that_no_system_has(function):
+    with pytest.raises(tn.FileAccessError, match="embedded null"):
+        function("a\0b")
+
+
 def test_a_file_that_is_not_there_is_not_found(path):
     with pytest.raises(tn.FileAccessError, match="No such file") as caught:
         tn.load_graph(path)

@@ -280,7 +280,7 @@ def _access(function: str, path: str | os.PathLike[str]) -> Iterator[None]:
         text = f"{function}: {name}: {error.strerror or error}"
         raise FileAccessError(text, path=name) from None
     except ValueError as error:
-        if "null byte" not in str(error):
+        if "embedded null" not in str(error):  # "null byte" or "null character", by the release
             raise
         raise FileAccessError(f"{function}: {path!r}: {error}", path=repr(path)) from None
 

@@ -43,7 +43,7 @@ def write(
         handle, partial = tempfile.mkstemp(
             ".part", os.path.basename(target), os.path.dirname(target)
         )
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise _no_access("save_graph", path, error) from None
     try:
         with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w") as archive:
@@ -64,7 +64,7 @@ def read(path: Path) -> tuple[dict[str, Any], str, dict[str, StoredArray]]:
     """
     try:
         file = open(path, "rb")
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise _no_access("load_graph", path, error) from None
     with file:
         return _read(path, file)
@@ -121,8 +121,12 @@ def _check(about: Any) -> None:
         )
 
 
-def _no_access(function: str, path: Path, error: OSError) -> FileAccessError:
-    text = f"{function}: {fspath(path)}: {error.strerror or error}"
+def _no_access(function: str, path: Path, error: OSError | ValueError) -> FileAccessError:
+    """Name the file in a complaint of the system; a ValueError is about a null in its name."""
+    if isinstance(error, ValueError):
+        text = f"{function}: {fspath(path)!r}: {error}"
+    else:
+        text = f"{function}: {fspath(path)}: {error.strerror or error}"
     return at_user_line(FileAccessError(text, path=fspath(path)))
 
 

@@ -282,7 +282,7 @@ def _access(function: str, path: str) -> Iterator[None]:
         text = f"{function}: {path}: {error.strerror or error}"
         raise FileAccessError(text, path=path) from None
     except ValueError as error:
-        if "null byte" not in str(error):
+        if "embedded null" not in str(error):  # "null byte" or "null character", by the release
             raise
         raise FileAccessError(f"{function}: {path!r}: {error}", path=path) from None
 
