@@ -21,14 +21,15 @@ from tenferro.backend.extend import NamedTuple
 from tenferro.primitives import Aval, DType
 from tenferro.primitives.arithmetic import Add, Mul
 from tenferro.primitives.fourier import Irfft, Rfft
-from tenferro_numpy.ir.expression import CIRCULANT, Expression, simple
+from tenferro_numpy.ir.expression import CIRCULANT, Expression, Function, simple
 from tenferro_numpy.ir.liveness import without_unread
 from tenferro_numpy.ir.step import Step
+from tenferro_numpy.lowerings.fft import EXPRESSIONS
 
 __all__ = ["multiply_by_circulants"]
 
 _MAX_LENGTH = 64  # numbers of a signal
-_MIN_USES = 4  # of a matrix, which takes 4 µs to make and saves 2 µs per use
+_MIN_USES = 4  # of a matrix, which takes 6 µs to make and saves 2 µs per use
 _MAX_TERMS = 4  # of a sum of spectra
 _FLOAT = DType.of("float64")
 _SCALES = {"sum": 0.0, "ortho": -0.5, "mean": -1.0}  # powers of the length
@@ -183,10 +184,21 @@ class _Spectra:
 
 def _circulant(factors: Any, length: int, scale: float) -> Any:
     """Return the matrix that filters a signal of this length."""
-    kernel = np.fft.irfft(factors, length)
+    kernel = _inverse_transform(length)(factors)
     if scale != 1.0:
         kernel *= scale
     return kernel.take(_differences(length))
+
+
+@lru_cache(maxsize=16)
+def _inverse_transform(length: int) -> Function:
+    """Return the transform from half a spectrum, without the Python code of `numpy.fft`."""
+    op, half = Irfft((0,), length, "mean"), Aval((length // 2 + 1,), DType.of("complex128"))
+
+    def of_numpy(op: Irfft, x: Any) -> Any:
+        return np.fft.irfft(x, op.length)
+
+    return EXPRESSIONS[Irfft](op, (half,), Aval((length,), _FLOAT), of_numpy).function()
 
 
 @lru_cache(maxsize=16)
