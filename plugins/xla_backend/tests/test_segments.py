@@ -5,16 +5,19 @@ import sys
 import numpy as np
 import pytest
 
+from tenferro.computegraph import Fragment
 from tenferro.primitives import (
     Aval,
     TensorPrimitive,
     add,
+    concatenate,
     constant,
     convert,
     iota,
     mul,
     pad,
     reduce_sum,
+    scan,
     sin,
     slice,
     sub,
@@ -23,7 +26,7 @@ from tenferro.primitives import (
 )
 from tenferro.tidu import pullback
 from tenferro_xla._options import CompileOptions
-from tenferro_xla._policy import policy_for, runs_if_fused
+from tenferro_xla._policy import policy_for, work_if_fused
 from tenferro_xla._segments import plan_segments
 
 F64 = Aval((3,), "float64")
@@ -170,18 +173,54 @@ def test_policy_follows_length_sharing_and_size_of_arrays(
     assert (policy.limit, policy.size, policy.compiler_options) == (limit, segment, options)
 
 
-def test_runs_are_the_index_expressions_at_which_values_are_read(programs):
-    """A step that slices reads at twice as many; elementwise steps, and results, at one each."""
+def work_of(programs, *results):
+    """Copies and calls, an instruction on average."""
+    program = programs.program([variable(name, (5,), "f64") for name in "xa"], results)
+    copies, calls = work_if_fused(program)
+    return copies / len(program), calls / len(program)
+
+
+def test_values_are_copied_into_loops_and_called_where_indices_differ(programs):
+    """Elementwise steps are called once in each loop; at two indices, once for each."""
     x, a = (variable(name, (5,), "f64") for name in "xa")
-    elementwise = programs.program([x, a], [doubling(400)(x, a)])
-    assert runs_if_fused(elementwise) == 1.0
-    twice = programs.program([x, a], [mul(add(x, a), a), sub(add(x, a), a)])
-    assert runs_if_fused(twice) == pytest.approx((1 + 1 + 2) / 3)
+    assert work_of(programs, doubling(400)(x, a)) == (1, 1)
     y = add(x, a)
-    halves = programs.program([x, a], [mul(slice(y, (0,), (4,)), slice(y, (1,), (5,)))])
-    assert runs_if_fused(halves) == pytest.approx((1 + 1 + 1 + 2) / 4)
-    equal = programs.program([x, a], [mul(slice(y, (0,), (4,)), sin(slice(y, (0,), (4,))))])
-    assert runs_if_fused(equal) == pytest.approx((1 + 1 + 2 + 2) / 4)
+    assert work_of(programs, mul(y, a), sub(y, a)) == pytest.approx((4 / 3, 4 / 3))
+    halves = mul(slice(y, (0,), (4,)), slice(y, (1,), (5,)))
+    assert work_of(programs, halves) == pytest.approx((1, 5 / 4))
+    equal = mul(slice(y, (0,), (4,)), sin(slice(y, (0,), (4,))))
+    assert work_of(programs, equal) == pytest.approx((6 / 4, 6 / 4))
+
+
+def joined_parts(length):
+    """Each part of the result reads the steps of a recurrence at an index of its own."""
+
+    def function(x, a):
+        y, z = x, a
+        for _ in range(length):
+            y, z = sub(mul(y, z), y), add(mul(z, y), z)
+        return concatenate([y, z], 0)
+
+    return function
+
+
+def test_calls_multiply_where_parts_of_a_concatenation_share_values(programs):
+    """Both results of a step are functions then, which call those of the step before."""
+    x, a = (variable(name, (5,), "f64") for name in "xa")
+    found = [work_of(programs, joined_parts(n)(x, a)) for n in (5, 10, 20)]
+    assert [copies for copies, _ in found] == [1, 1, 1]
+    assert found[1][1] > 10 * found[0][1]
+    assert found[2][1] > 100 * found[1][1]
+
+
+def test_the_body_of_a_loop_counts_as_a_program_does(programs):
+    """A body that shares much is compiled without fusion, in a program that does not."""
+    x, a = (variable(name, (2000,), "f64") for name in "xa")
+    for length, options in ((2, {}), (20, NO_FUSION)):
+        parts = joined_parts(length)(x, a)
+        body = Fragment.of([a.key, x.key], [slice(parts, (0,), (2000,)).key])
+        program = programs.program([a, x], scan(body, (a,), (x,), (), 3))
+        assert policy_for(program, CompileOptions(), "cpu").compiler_options == options
 
 
 def test_the_users_options_win(programs):

@@ -1,20 +1,32 @@
 """Policy of cutting and compiling a program, by its length, its sharing and the size of its arrays.
 
-On the CPU, XLA's fusion makes cheap instructions again for each of their readers. Within one loop
-it computes a value once for each index expression, so that elementwise code shares freely; but
-every slice, pad or concatenation on a way to a reader makes another index. Where these share values
-along a path, as in the steps of a stencil, compile and run time may grow exponentially. Measured
-on gradients, arrays of 16 KB, jax 0.10.2, CPU time of a run in µs:
+On the CPU, XLA's fusion copies cheap instructions into the loop of each of their readers. In a loop
+an instruction is a function of the index; where all readers in that loop read it at the same index,
+they share one call, otherwise each reader calls it again
+(openxla/xla, codegen/emitters/computation_partitioner.cc). So elementwise code shares freely, but
+of values that are read through slices, pads or the parts of a concatenation the calls multiply
+along a path: a Lotka-Volterra equation with its four coefficients in one array, whose gradient is
+a concatenation, took 3,000 times as long after three steps of Runge and Kutta. Measured on
+gradients, arrays of 38 KB or less, jax 0.10.2, CPU time of a run in µs:
 
-=====================================  ======  =====  ==========  ========
-program                                runs    fused  not fused   segments
-=====================================  ======  =====  ==========  ========
-bundle adjustment, 308 instructions       4.3    274         401       500
-logistic map, 120 steps, 840              1.0    188         333     2,757
-Van der Pol, 40 steps, 2,277              1.0    558       1,024     2,135
-wave equation, 10 steps, 250             23.5    621          63         –
-Lotka–Volterra, 12 steps, 1,459          31.2  13,902         496     1,107
-=====================================  ======  =====  ==========  ========
+=====================================  =======  ======  =========  =========  ========
+program                                  calls  copies      fused  not fused  segments
+=====================================  =======  ======  =========  =========  ========
+Van der Pol, 10 steps, 1,131               3.9     3.9        174        365     1,942
+graph, 281                                 6.1     6.1        148        200         –
+N-body, 294                                7.7     6.1        638      2,053         –
+Burgers' equation, complex, 1,266         36.1    36.1        381          –       966
+Kalman filter, 1,471                      96.5    12.4        210        257         –
+wave equation, 2 steps, 77                77.9     1.4         88        145         –
+the same on a ring, 3 steps, 77          1,150     1.5        121        142         –
+the same on a ring, 4 steps, 101        28,000     1.5        202        164         –
+Lotka-Volterra, 2 steps, 321               3e6     1.4     46,500        310         –
+Lotka-Volterra, 3 steps, 483              3e10     1.4  1,380,000        438         –
+=====================================  =======  ======  =========  =========  ========
+
+Numbers of instructions stand behind the names; calls and copies are those of an instruction on
+average. XLA's pass itself takes minutes for some long programs of many loops, see
+``_has_few_paths``.
 
 So a program that shares little (``shares_little``) is one segment, fused. One that shares much is
 compiled without fusion if its arrays are in the cache: at 160 KB that takes half the time of
@@ -25,10 +37,11 @@ to ``WHOLE`` are never cut. Read next: ``_segments.py``.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from typing import NamedTuple
 
-from tenferro.computegraph import CompiledProgram
+from tenferro.computegraph import CompiledProgram, compile_program
 from tenferro.primitives import (
     Abs,
     Add,
@@ -71,12 +84,17 @@ WHOLE = 256
 LONGEST_SEGMENT = 4000
 #: Bytes of the largest array up to which a program runs from cache without fusion.
 MAX_BYTES_WITHOUT_FUSION = 256 * 1024
-#: Runs of an instruction, on average, up to which fusion pays at any length.
-MAX_RUNS = 8.0
-#: Kept values up to which runs are counted by index expressions in a program of any length.
-MAX_LOOPS = 32
-_LARGEST_COUNT = 1e12  # of readers; they double with every step of some recurrences
-_MAX_INDICES = 32  # of a value that are counted; their number may double with every step
+#: Calls of an instruction, on average over a program, up to which fusion pays.
+MAX_CALLS = 100.0
+#: Instructions in all loops together up to which XLA compiles a fused program within seconds.
+MAX_COPIES = 50_000
+#: Paths from an instruction to values that are kept, on average, and such values, up to which XLA
+#: finds within seconds what each loop shares with others, whatever the length of the program.
+MAX_PATHS, MAX_LOOPS = 128.0, 32
+#: Instructions up to which it does so in any program.
+MAX_LENGTH_OF_MANY_PATHS = 1500
+_MAX_COUNT = 1e12  # of calls and paths; they double with every step of some recurrences
+_MAX_LOOPS_OF_VALUE = 128  # of those that read a value; more are not looked at
 _CHEAP_OPERATIONS = (
     Abs, Add, BroadcastInDim, Clamp, Complex, Concatenate, Conj, Convert, Eq, Ge, Gt, Imag, Le,
     LogicalAnd, LogicalNot, LogicalOr, Lt, Maximum, Minimum, Mul, Ne, Neg, Pad, Real, Reshape,
@@ -117,79 +135,138 @@ def _measured(program: CompiledProgram, platform: str) -> tuple[int, int, dict[s
     """Return the limit, the size of segments, and compiler options."""
     if platform != "cpu":
         return 1000, 1000, {}
-    if shares_little(program):
-        limit = WHOLE if len(program) <= WHOLE else LONGEST_SEGMENT
-        return limit, limit // (2 if limit == WHOLE else 4), {}
-    if _largest(program) > MAX_BYTES_WITHOUT_FUSION or _has_complex(program):
-        return WHOLE, WHOLE // 2, {}
-    return LONGEST_SEGMENT, LONGEST_SEGMENT // 4, dict(_NO_FUSION)
+    fused: tuple[int, dict[str, object]] = LONGEST_SEGMENT if len(program) > WHOLE else WHOLE, {}
+    little = shares_little(program)
+    if little and all([_has_few_paths(one) for one in with_bodies(program)]):
+        limit, options = fused
+    elif _largest(program) <= MAX_BYTES_WITHOUT_FUSION and not _has_complex(program):
+        limit, options = LONGEST_SEGMENT, dict(_NO_FUSION)
+    elif little and len(program) <= MAX_LENGTH_OF_MANY_PATHS:
+        limit, options = fused
+    else:
+        limit, options = WHOLE, {}
+    return limit, limit // (2 if limit == WHOLE else 4), options
 
 
 def shares_little(program: CompiledProgram) -> bool:
-    """Return True if fusion computes few values again.
+    """Return True if fusion computes few values again, in the program and in its bodies."""
+    for one in with_bodies(program):
+        work = work_if_fused(one)
+        if work.calls > MAX_CALLS * len(one) or work.copies > MAX_COPIES:
+            return False
+    return True
 
-    In programs longer than ``WHOLE`` with many loops, XLA takes minutes to find out which
-    instructions each loop shares with others, so that there all paths count.
+
+def _has_few_paths(program: CompiledProgram) -> bool:
+    """Return True if XLA finds out within seconds what loops share.
+
+    The gradient of a chain of 1,000 products, sines and tangents has 4,000 instructions and 754
+    loops: that took 170 s.
     """
-    if readers_if_fused(program) <= MAX_RUNS:
-        return True
-    if len(program) > WHOLE and _count_of_loops(program) > MAX_LOOPS:
-        return False
-    return runs_if_fused(program) <= MAX_RUNS
+    short = len(program) <= WHOLE or _count_of_loops(program) <= MAX_LOOPS
+    return short or paths_if_fused(program) <= MAX_PATHS
 
 
 def _count_of_loops(program: CompiledProgram) -> int:
     """Return how many values are kept, each of which is made in a loop of its own."""
-    costly = [n for n in program.instructions if not isinstance(n.operation, _CHEAP_OPERATIONS)]
+    costly = [n for n in program.nodes if not isinstance(n.operation, _CHEAP_OPERATIONS)]
     return len(costly) + len(program.outputs)
 
 
-def readers_if_fused(program: CompiledProgram) -> float:
-    """Return how often an instruction runs, on average, if each is made again for every reader.
-
-    That is the number of paths from it to a value that is kept.
-    """
-    runs = dict.fromkeys(program.outputs, 1.0)
+def paths_if_fused(program: CompiledProgram) -> float:
+    """Return the number of paths from an instruction to values that are kept, on average."""
+    paths = dict.fromkeys(program.outputs, 1.0)
     total = 0.0
     for operation, inputs, outputs, *_ in reversed(program.instructions):
         cheap = isinstance(operation, _CHEAP_OPERATIONS)
-        found = (
-            min(sum([runs.get(slot, 0.0) for slot in outputs]), _LARGEST_COUNT) if cheap else 1.0
-        )
+        found = min(sum([paths.get(slot, 0.0) for slot in outputs]), _MAX_COUNT) if cheap else 1.0
         total += found
         for slot in inputs:
-            runs[slot] = runs.get(slot, 0.0) + found
+            paths[slot] = paths.get(slot, 0.0) + found
     return total / max(len(program), 1)
 
 
-def runs_if_fused(program: CompiledProgram) -> float:
-    """Return how often an instruction runs, on average, if loops share what they read at one index.
+def with_bodies(program: CompiledProgram) -> Iterator[CompiledProgram]:
+    """Yield a program and those of the loops and branches in it, each once."""
+    waiting, seen = [program], set()
+    while waiting:
+        one = waiting.pop()
+        yield one
+        for node in one.nodes:
+            for _, body in getattr(node.operation, "bodies", ()):
+                if body not in seen:
+                    seen.add(body)
+                    waiting.append(compile_program(body.flat))
 
-    That is the number of index expressions at which its value is read. A value that is kept is made
-    in a loop of its own: a result, or the result of an instruction that costs too much to be made
-    again. An elementwise instruction reads its operands at its own index, one of ``_MOVES`` at
-    another.
+
+class Work(NamedTuple):
+    """Instructions of a fused program, in all its loops, and how often these call them."""
+
+    copies: int
+    calls: float
+
+
+class _Function(NamedTuple):
+    """A function of the index in a loop, and how often the loop calls it for an element."""
+
+    loop: int
+    number: int
+    calls: float
+
+
+#: A function that reads a value, and the index at which it does.
+_Read = tuple[_Function, Hashable]
+
+
+def work_if_fused(program: CompiledProgram) -> Work:
+    """Return how many instructions and calls of them the fused program has.
+
+    A value that is kept is made in a loop of its own: a result, or the result of an instruction
+    that costs too much to be made again. An elementwise instruction reads its operands at its own
+    index, one of ``_MOVES`` at another.
     """
-    numbers: dict[Hashable, int] = {}  # of loops, and of the index expressions in them
+    numbers = count()
 
-    def number(name: Hashable) -> int:
-        return numbers.setdefault(name, len(numbers))
+    def own_loop() -> _Read:
+        number = next(numbers)
+        return _Function(number, number, 1.0), ()
 
-    indices: dict[int, set[int]] = {slot: {number(slot)} for slot in program.outputs}
-    total = 0
+    reads: dict[int, set[_Read]] = {}
+    for slot in program.outputs:
+        reads.setdefault(slot, set()).add(own_loop())
+    copies, calls = 0, 0.0
     for operation, inputs, outputs, *_ in reversed(program.instructions):
-        cheap = isinstance(operation, _CHEAP_OPERATIONS)
-        found = set().union(*[indices.get(slot, ()) for slot in outputs])
-        own = sorted(found)[:_MAX_INDICES] if cheap else [number(outputs)]
-        total += len(own)
-        for place, slot in enumerate(inputs):
-            read: Iterable[int] = own
+        if isinstance(operation, _CHEAP_OPERATIONS):
+            found = set().union(*[reads.pop(slot, ()) for slot in outputs])
+            places = [_place(read, numbers) for read in _by_loop(found)]
+        else:
+            places = [own_loop()]
+        copies += len(places)
+        calls += sum([function.calls for function, _ in places])
+        for position, slot in enumerate(inputs):
+            read = places
             if program.avals[slot].size <= 1:
-                read = own[:1]
+                read = [(function, ()) for function, _ in places]
             elif isinstance(operation, _MOVES):
-                read = [number((operation, place, index)) for index in own]
-            indices.setdefault(slot, set()).update(read)
-    return total / max(len(program), 1)
+                read = [(function, (operation, position, index)) for function, index in places]
+            reads.setdefault(slot, set()).update(read)
+    return Work(copies, calls)
+
+
+def _by_loop(found: Iterable[_Read]) -> list[list[_Read]]:
+    """Return the reads of a value, by the loop in which they are; of some loops if of many."""
+    loops: dict[int, list[_Read]] = {}
+    for read in found:
+        loops.setdefault(read[0].loop, []).append(read)
+    return [loops[number] for number in sorted(loops)[:_MAX_LOOPS_OF_VALUE]]
+
+
+def _place(reads: Sequence[_Read], numbers: Iterator[int]) -> _Read:
+    """Return the function and the index at which a loop makes a value, by its reads."""
+    if len(reads) == 1:
+        return reads[0]
+    calls = min(sum([function.calls for function, _ in reads]), _MAX_COUNT)
+    return _Function(reads[0][0].loop, next(numbers), calls), ()
 
 
 def _has_complex(program: CompiledProgram) -> bool:
