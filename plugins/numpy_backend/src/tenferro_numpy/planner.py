@@ -330,17 +330,15 @@ class Planner:
         """Return the steps as those of shares of exponentials; `None` if it has none."""
         if not self.classes.keys() >= _SHARES:
             return None
-        operations = [row[0] for row in self.program.nodes]
         found: Exponentials = import_module(f"{_PASSES}.finite_maxima").Exponentials(
-            self.steps, self.avals, operations, self.literals
+            self.steps, self.avals, self.operations, self.literals
         )
         return found
 
     def multiply_by_circulants(self) -> None:
         """Multiply short signals by matrices instead of filtering their spectra."""
         if self.classes.keys() >= _FILTERS:
-            operations = [row[0] for row in self.program.nodes]
-            given = self.avals, operations, self.outputs, self.staying
+            given = self.avals, self.operations, self.outputs, self.staying
             multiply = import_module(f"{_PASSES}.circulants").multiply_by_circulants
             self.steps = multiply(self.steps, *given)
 
