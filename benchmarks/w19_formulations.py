@@ -10,11 +10,12 @@ of these figures. Read next: `formulations/gmm.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from benchmarks.harness.statistics import ratio
 from benchmarks.harness.workload import (
     BASELINE,
     WORST_WAY,
@@ -106,30 +107,36 @@ def summary(rows: list[dict[str, Any]]) -> Iterator[Figure]:
     """For each case and library: the worst way over the best, over the hand version, over JAX."""
     for case in dict.fromkeys(row["case"] for row in rows):
         times = {
-            row["contestant"]: row["cpu"]["median"]
+            row["contestant"]: row["turns"]["cpu"]
             for row in rows
-            if row["case"] == case and "cpu" in row
+            if row["case"] == case and "turns" in row
         }
         for library in LIBRARIES:
             yield from of_library(case, library, times)
 
 
-def of_library(case: str, library: str, times: dict[str, float]) -> Iterable[Figure]:
+def of_library(case: str, library: str, times: dict[str, Sequence[float]]) -> Iterable[Figure]:
     """The figures of one library at one case."""
     own = {
-        name.removeprefix(f"{library}, "): time
-        for name, time in times.items()
+        name.removeprefix(f"{library}, "): turns
+        for name, turns in times.items()
         if name.startswith(f"{library}, ") and name.removeprefix(f"{library}, ") not in OTHERS
     }
     if not own:
         return
-    worst = max(own.values())
-    yield Figure(case, library, WORST_TO_BEST, worst / min(own.values()))
-    yield Figure(case, library, WORST_WAY, worst / times[BASELINE])
+    by_hand = {name: median_ratio(turns, times[BASELINE]) for name, turns in own.items()}
+    best, worst = (own[pick(by_hand, key=by_hand.__getitem__)] for pick in (min, max))
+    yield Figure(case, library, WORST_TO_BEST, median_ratio(worst, best))
+    yield Figure(case, library, WORST_WAY, max(by_hand.values()))
     theirs = {name: times.get(f"jax, {name}") for name in own}
-    ratios = [own[name] / time for name, time in theirs.items() if time]
+    ratios = [median_ratio(own[name], turns) for name, turns in theirs.items() if turns]
     if library == "tenferro xla" and ratios:
         yield Figure(case, library, WORST_TO_JAX, max(ratios))
+
+
+def median_ratio(own: Sequence[float], over: Sequence[float]) -> float:
+    """The median over the turns of one time over another."""
+    return ratio(own, over)["median"]
 
 
 W.summary = summary

@@ -1,15 +1,16 @@
 """What the times of a run mean: ratios to the baseline, slopes, and the goals beside them.
 
 Works on the data that workers return, and adds to them, so that a result that was stored says the
-same as the table that was printed.
+same as the table that was printed. The times of single turns serve the ratios and are dropped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from statistics import median
 from typing import Any
 
-from .statistics import slope, verdict
+from .statistics import ratio, slope, verdict
 from .units import quantity, seconds
 from .workload import BASELINE, Goal, Workload
 
@@ -20,11 +21,13 @@ COUNTS = ("nodes", "equations")
 def assess(workload: Workload, run: dict[str, Any]) -> None:
     """Add ratios, goals, verdicts and slopes to a run of a workload."""
     clock = run["clock"] = "cpu" if run["threads"] == 1 else "wall"
-    times = {(r["case"], r["contestant"]): r[clock] for r in run["rows"] if clock in r}
+    times = {
+        (r["case"], r["contestant"]): r.pop("turns")[clock] for r in run["rows"] if "turns" in r
+    }
     for row in run["rows"]:
         own, base = (times.get((row["case"], name)) for name in (row["contestant"], BASELINE))
         if own and base:
-            row["ratio"] = {key: own[key] / base[key] for key in ("median", "minimum")}
+            row["ratio"] = ratio(own, base)
         row["goals"] = [
             judged(goal, own, over)
             for goal in goals_of(workload, run["threads"], row["case"], row["contestant"], "time")
@@ -60,16 +63,16 @@ def goals_of(
     return [goal for goal in found if goal.case] or found
 
 
-def judged(goal: Goal, own: dict[str, float], over: dict[str, float]) -> dict[str, Any]:
-    """A goal for a time, as a limit of the ratio."""
-    limit = goal.limit + goal.plus / over["median"]  # of the ratio
-    found = [own[key] / over[key] for key in ("median", "minimum")]
+def judged(goal: Goal, own: Sequence[float], over: Sequence[float]) -> dict[str, Any]:
+    """A goal for the times of the turns, as a limit of the ratio."""
+    limit = goal.limit + goal.plus / median(over)  # of the ratio
+    found = ratio(own, over)
     return {
         "limit": limit,
         "text": text(goal),
         "over": goal.over,
-        "ratio": {"median": found[0], "minimum": found[1]},
-        "verdict": verdict(found, limit),
+        "ratio": found,
+        "verdict": verdict(list(found.values()), limit),
     }
 
 

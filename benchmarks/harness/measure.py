@@ -46,7 +46,8 @@ def measure(workload: Workload, case: Case, options: Options, skip: dict[str, st
     times = by_turns(calls, options)
     for row in rows:
         if row["contestant"] in times:
-            row.update({clock: summary(t) for clock, t in times[row["contestant"]].items()})
+            row["turns"] = times[row["contestant"]]
+            row.update({clock: summary(t) for clock, t in row["turns"].items()})
     return rows
 
 

@@ -69,13 +69,14 @@ METHODS = """\
 Every workload is written by hand in NumPy, value and gradient, and once for each peer as its users
 write it. All contestants run by turns in one process, pinned to one core with one thread, and their
 values and gradients are compared before a time counts. A ratio is CPU time over that of the version
-by hand, of the medians and, in brackets, of the minima. A goal counts as *met* or *missed* when
-both are more than 15 % away from it, otherwise it is *undecided*. Beside them: the first call
-(record, transform, compile; wall time), the peak of memory over the inputs in a process of its own,
-wall time with two threads, CPU time with huge pages (`GLIBC_TUNABLES=glibc.malloc.hugetlb=1`), and
-the slope of log time over log size. `numpy` is the version by hand. Large new arrays cost their
-pages, unless the process has free ones. On W7 and W16 peers change how many are free, so that they
-ran in processes of their own, each beside the version by hand; goals are compared with the first.
+by hand, the median over the turns and, in brackets, that of the minima. A goal counts as *met* or
+*missed* when both are more than 15 % away from it, otherwise it is *undecided*. Beside them: the
+first call (record, transform, compile; wall time), the peak of memory over the inputs in a process
+of its own, wall time with two threads, CPU time with huge pages
+(`GLIBC_TUNABLES=glibc.malloc.hugetlb=1`), and the slope of log time over log size. `numpy` is the
+version by hand. Large new arrays cost their pages, unless the process has free ones. On W7 and W16
+peers change how many are free, so that they ran in processes of their own, each beside the version
+by hand; goals are compared with the first.
 On W19 slow peers leave time for few samples, so that its goals come from a run without them.
 W20 and W21 run whole programs without a version by hand; their ratios are to autograd and to JAX.
 
@@ -444,7 +445,7 @@ def figure(row: Data) -> str:
 
 
 def ratio(found: Data | None) -> str:
-    """The ratio of the medians, that of the minima in brackets."""
+    """The median of the ratios, that of the minima in brackets."""
     return f"{number(found['median'])} ({number(found['minimum'])})" if found else ""
 
 

@@ -14,6 +14,16 @@ def summary(times: Sequence[float]) -> dict[str, float]:
     return {"median": statistics.median(times), "minimum": min(times), "samples": len(times)}
 
 
+def ratio(own: Sequence[float], over: Sequence[float]) -> dict[str, float]:
+    """How two contestants compare that took turns: the median over the turns, and of the minima.
+
+    A processor that changes its clock does so for both contestants of most turns, so that the
+    ratios of single turns vary less than the times do.
+    """
+    turns = [x / y for x, y in zip(own, over, strict=True)]
+    return {"median": statistics.median(turns), "minimum": min(own) / min(over)}
+
+
 def slope(points: Mapping[float, float] | Sequence[tuple[float, float]]) -> float:
     """The slope of log(y) over log(x) by least squares: the power with which a cost grows."""
     pairs = points.items() if isinstance(points, Mapping) else points

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from benchmarks.formulations.library import LIBRARIES, Formulations, caller
+from benchmarks.harness.statistics import ratio
 from benchmarks.harness.workload import Call, Figure, Workload
 
 ALL = "all programs, geometric mean"
@@ -58,17 +59,17 @@ def entrant(library: str, programs: dict[str, Formulations]) -> Callable[..., Ca
 
 def summary(rows: list[dict[str, Any]], names: set[str]) -> Iterator[Figure]:
     """Our times over theirs, program by program; and geometric means where all have run."""
-    times = {(r["case"], r["contestant"]): r["cpu"]["median"] for r in rows if "cpu" in r}
+    times = {(r["case"], r["contestant"]): r["turns"]["cpu"] for r in rows if "turns" in r}
     whole = names <= {row["case"] for row in rows}
     for figure, (theirs, *contestants) in OVER.items():
         for ours in contestants:
             ratios = {
-                case: time / times[case, theirs]
-                for (case, contestant), time in times.items()
+                case: ratio(turns, times[case, theirs])["median"]
+                for (case, contestant), turns in times.items()
                 if contestant == ours and (case, theirs) in times
             }
-            for case, ratio in ratios.items():
-                yield Figure(case, ours, figure, ratio)
+            for case, found in ratios.items():
+                yield Figure(case, ours, figure, found)
             if ratios and whole:
                 yield Figure(ALL, ours, figure, geometric_mean(list(ratios.values())))
 
