@@ -26,7 +26,7 @@ from .programs.hidden_markov import HMM
 from .programs.kmeans import KMEANS
 from .programs.mixture import MIXTURE
 from .programs.networks import CONVNET, ODE_NET
-from .programs.ratios import ALL, JITTED, TO_AUTOGRAD, TO_JAX, UNJITTED, enter, inputs_of
+from .programs.ratios import ALL, JITTED, ON_XLA, TO_AUTOGRAD, TO_JAX, UNJITTED, enter, inputs_of
 from .programs.recurrent import ADBENCH_LSTM, LSTM, RNN
 from .programs.small import DET, HELLO, LLSQ, LSE, ODE
 from .programs.variational import BBSVI
@@ -71,6 +71,7 @@ W = Workload(
         Goal(1.0, contestant=UNJITTED, figure=TO_AUTOGRAD),
         Goal(0.5, contestant=UNJITTED, figure=TO_AUTOGRAD, case=ALL),
         Goal(1.1, contestant=JITTED, figure=TO_JAX, case=ALL),
+        Goal(1.0, contestant=ON_XLA, figure=TO_JAX, case=ALL),
         Goal(1.5, contestant=UNJITTED, figure=FIRST),
         Goal(1.5, contestant=UNJITTED, figure=KEPT),
         Goal(1.0, contestant=UNJITTED, figure=MEMORY),

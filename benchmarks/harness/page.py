@@ -54,15 +54,16 @@ PICTURED = {  # the cases that the picture shows, and what they are
 PROGRAMS = {  # figures of whole programs: the contestant, the figure, and the words around it
     ("tenferro un-jitted", "÷ autograd"): "un-jitted {} times autograd's time",
     ("tenferro", "÷ jax"): "under `jit` on the NumPy backend {} times that of `jax.jit`",
+    ("tenferro xla", "÷ jax"): "on the XLA backend {} times",
 }
 ALL_PROGRAMS = "all programs, geometric mean"
 MEANS = {  # the workloads that have these figures: what the mean is taken over, and what is added
     "W20": (
         "Geometric means over twenty whole programs, those of autograd's examples and of\n"
         "GradBench",
-        ",\nwhich compiles some of them for half a minute",
+        ";\n`jax.jit` compiles some of them for half a minute",
     ),
-    "W21": ("Geometric means over eighteen small programs of scientists, never tuned", ""),
+    "W21": ("Geometric means over eighteen small programs of scientists, as first written", ""),
 }
 
 METHODS = """\

@@ -18,9 +18,9 @@ from benchmarks.harness.workload import Call, Figure, Workload
 
 ALL = "all programs, geometric mean"
 TO_AUTOGRAD, TO_JAX = "÷ autograd", "÷ jax"
-UNJITTED, JITTED = "tenferro un-jitted", "tenferro"
-OVER = {TO_AUTOGRAD: ("autograd", UNJITTED, JITTED), TO_JAX: ("jax", JITTED)}
-ORDER = ("autograd", UNJITTED, JITTED, "tenferro xla", "jax")  # the first one is compared with
+UNJITTED, JITTED, ON_XLA = "tenferro un-jitted", "tenferro", "tenferro xla"
+OVER = {TO_AUTOGRAD: ("autograd", UNJITTED, JITTED), TO_JAX: ("jax", JITTED, ON_XLA)}
+ORDER = ("autograd", UNJITTED, JITTED, ON_XLA, "jax")  # the first one is compared with
 
 
 def inputs_of(programs: dict[str, Formulations]) -> Callable[[tuple[str, Any]], tuple[Any, ...]]:

@@ -1,7 +1,7 @@
-"""Small programs of scientists, written as they would write them in NumPy, and never tuned.
+"""Small programs of scientists, written as they would write them in NumPy.
 
 Each is written once, in the words of NumPy, and every library runs the same text. They were written
-down before anybody measured them, and no program changes because of its time: what W21 says about
-them holds for programs that no benchmark has seen. Models and methods have their usual definitions,
-which each docstring states. Read next: `time_series.py`, then `benchmarks/w21_untuned.py`.
+down before anybody measured them, and no program changes because of its time. Passes have been
+written after profiles of some. Models and methods have their usual definitions, which each
+docstring states. Read next: `time_series.py`, then `benchmarks/w21_untuned.py`.
 """
