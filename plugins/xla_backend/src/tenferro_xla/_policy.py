@@ -214,8 +214,8 @@ class _Function(NamedTuple):
     calls: float
 
 
-#: A function that reads a value, and the index at which it does.
-_Read = tuple[_Function, Hashable]
+#: A function that reads a value, and the number of the index at which it does; 0 is its own.
+_Read = tuple[_Function, int]
 
 
 def work_if_fused(program: CompiledProgram) -> Work:
@@ -229,8 +229,9 @@ def work_if_fused(program: CompiledProgram) -> Work:
 
     def own_loop() -> _Read:
         number = next(numbers)
-        return _Function(number, number, 1.0), ()
+        return _Function(number, number, 1.0), 0
 
+    indices: dict[Hashable, int] = {}
     reads: dict[int, set[_Read]] = {}
     for slot in program.outputs:
         reads.setdefault(slot, set()).add(own_loop())
@@ -246,9 +247,11 @@ def work_if_fused(program: CompiledProgram) -> Work:
         for position, slot in enumerate(inputs):
             read = places
             if program.avals[slot].size <= 1:
-                read = [(function, ()) for function, _ in places]
+                read = [(function, 0) for function, _ in places]
             elif isinstance(operation, _MOVES):
-                read = [(function, (operation, position, index)) for function, index in places]
+                names = [(operation, position, index) for _, index in places]
+                moved = [indices.setdefault(name, len(indices) + 1) for name in names]
+                read = [(place[0], index) for place, index in zip(places, moved, strict=True)]
             reads.setdefault(slot, set()).update(read)
     return Work(copies, calls)
 
@@ -266,7 +269,7 @@ def _place(reads: Sequence[_Read], numbers: Iterator[int]) -> _Read:
     if len(reads) == 1:
         return reads[0]
     calls = min(sum([function.calls for function, _ in reads]), _MAX_COUNT)
-    return _Function(reads[0][0].loop, next(numbers), calls), ()
+    return _Function(reads[0][0].loop, next(numbers), calls), 0
 
 
 def _has_complex(program: CompiledProgram) -> bool:
