@@ -82,8 +82,10 @@ On W19 slow peers leave time for few samples, so that its goals come from a run 
 W20 and W21 run whole programs without a version by hand; their ratios are to autograd and to JAX.
 
 W3 runs NumPy's `tanh`, `exp` and `log1p`. On this processor, which has no AVX-512, they take 17, 8
-and 18 ns per element: 42 of the 46 ns of tenferro, and of the 74 ns by hand. Tiles leave 4 of the
-other 32 ns. The goals 0.36 and 0.27 were set where the three functions take 2.2 ns together.
+and 18 ns per element: 42 of the 46 ns of tenferro. By hand it takes 74 ns where the process has
+pages for its temporaries, and up to 117 where the system must give them: the ratio was 0.72 in one
+run and 0.39 in another, and huge pages show the former. The goals 0.36 and 0.27 were set where the
+three functions take 2.2 ns together.
 
 The ways of W19 differ where a user wrote other arithmetic, which no pass may change. Five ways of
 `gmm` subtract the means from the points first. Each component then has a small product of its own:
