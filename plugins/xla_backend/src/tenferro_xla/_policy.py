@@ -136,8 +136,9 @@ def _measured(program: CompiledProgram, platform: str) -> tuple[int, int, dict[s
     if platform != "cpu":
         return 1000, 1000, {}
     fused: tuple[int, dict[str, object]] = LONGEST_SEGMENT if len(program) > WHOLE else WHOLE, {}
-    little = shares_little(program)
-    if little and all([_has_few_paths(one) for one in with_bodies(program)]):
+    programs = [*with_bodies(program)]
+    little = all([shares_little(one) for one in programs])
+    if little and all([_has_few_paths(one) for one in programs]):
         limit, options = fused
     elif _largest(program) <= MAX_BYTES_WITHOUT_FUSION and not _has_complex(program):
         limit, options = LONGEST_SEGMENT, dict(_NO_FUSION)
@@ -149,12 +150,9 @@ def _measured(program: CompiledProgram, platform: str) -> tuple[int, int, dict[s
 
 
 def shares_little(program: CompiledProgram) -> bool:
-    """Return True if fusion computes few values again, in the program and in its bodies."""
-    for one in with_bodies(program):
-        work = work_if_fused(one)
-        if work.calls > MAX_CALLS * len(one) or work.copies > MAX_COPIES:
-            return False
-    return True
+    """Return True if fusion computes few values again; bodies are programs of their own."""
+    work = work_if_fused(program)
+    return work.calls <= MAX_CALLS * len(program) and work.copies <= MAX_COPIES
 
 
 def _has_few_paths(program: CompiledProgram) -> bool:
