@@ -173,6 +173,35 @@ def test_policy_follows_length_sharing_and_size_of_arrays(
     assert (policy.limit, policy.size, policy.compiler_options) == (limit, segment, options)
 
 
+def prefixes(length):
+    """Every fourth value of a recurrence: each is a loop that makes all values before it again."""
+
+    def function(x, a):
+        values = [x]
+        for _ in range(length):
+            values.append(mul(values[-1], a))
+        return values[4::4]
+
+    return function
+
+
+@pytest.mark.parametrize(
+    "function, size, limit, segment, options",
+    [
+        (prefixes(600), 2000, 4000, 1000, {}),
+        (prefixes(1000), 2000, 4000, 1000, NO_FUSION),  # too many copies
+        (gradient(chain(60)), 2000, 256, 128, {}),
+        (gradient(chain(300)), 2000, 4000, 1000, NO_FUSION),  # too many paths
+        (gradient(chain(300)), 100_000, 4000, 1000, {}),  # where segments take even longer
+        (gradient(chain(400)), 100_000, 256, 128, {}),
+    ],
+)
+def test_policy_keeps_compile_time_to_seconds(programs, function, size, limit, segment, options):
+    inputs = [variable(name, (size,), "float64") for name in "xa"]
+    policy = policy_for(programs.program(inputs, function(*inputs)), CompileOptions(), "cpu")
+    assert (policy.limit, policy.size, policy.compiler_options) == (limit, segment, options)
+
+
 def work_of(programs, *results):
     """Copies and calls, an instruction on average."""
     program = programs.program([variable(name, (5,), "f64") for name in "xa"], results)
