@@ -252,6 +252,12 @@ def test_the_body_of_a_loop_counts_as_a_program_does(programs):
         assert policy_for(program, CompileOptions(), "cpu").compiler_options == options
 
 
+@pytest.mark.parametrize("length, said", [(8, False), (100, True)])
+def test_explain_says_that_fusion_was_left_out(programs, length, said):
+    executable = programs.compile(stencil(length), Aval((50,), "float64"), Aval((50,), "float64"))
+    assert ("without XLA's fusion" in executable.explain()) == said
+
+
 def test_the_users_options_win(programs):
     inputs = [variable(name, (3,), "f64") for name in "xa"]
     program = programs.program(inputs, [chain(4000)(*inputs)])

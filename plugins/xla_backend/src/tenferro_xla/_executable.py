@@ -446,6 +446,10 @@ class XlaExecutable(Executable):
             f"xla: {len(self._whole)} equations in {len(steps)} segment(s), "
             f"{len(unique)} compiled, on {device_name(self.device)}, jax {VERSION}"
         ]
+        if "fusion" in str(self.policy.compiler_options.get("xla_disable_hlo_passes", "")).split(
+            ","
+        ):
+            head.append("  without XLA's fusion")
         head += [f"  {text}" for text in self._described_blocks()]
         foreign = self.backend.lowerings.foreign_in(self._whole)
         head += [f"  lowering of {text}" for text in foreign]
