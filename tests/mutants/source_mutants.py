@@ -674,6 +674,20 @@ AD = Area(
             f"{ON}/transforms/test_interface.py",
         ),
         _row(
+            "tangent of an earlier sweep, whatever the tangents of the inputs",
+            "tenferro.tidu._rule_cache",
+            "if noted is not None and noted[0] == given:",
+            "if noted is not None:",
+            "core/tests/primitives/test_templates.py",
+        ),
+        _row(
+            "tangent of an earlier sweep that has no history",
+            "tenferro.tidu._rule_cache",
+            "if tangent is not None and tangent.definition is not None:",
+            "if tangent is not None:",
+            "core/tests/primitives/test_templates.py",
+        ),
+        _row(
             "template of a transpose without the outputs that have a cotangent",
             "tenferro.tidu._rule_cache",
             "entry = (operation, active, given, *_seen_of(operation, inputs))",

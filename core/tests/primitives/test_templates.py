@@ -1,15 +1,17 @@
 """What a rule emits is kept and emitted again; nothing shows whether it was."""
 
+import gc
 import threading
+import weakref
 
 import pytest
 import vocabulary
 
 from tenferro import primitives as p
-from tenferro.computegraph import KeyView, materialize_merge
+from tenferro.computegraph import KeyView, materialize_merge, retire
 from tenferro.primitives._primitive import bind
 from tenferro.tidu import ADContext, linear_transpose, linearize, pullback
-from tenferro.tidu._rule_cache import templates_of
+from tenferro.tidu._rule_cache import RuleCache, templates_of
 
 TEMPLATES = templates_of(vocabulary.SPACE)
 APPLICATIONS = vocabulary.applications()
@@ -111,6 +113,39 @@ def test_a_rule_that_is_used_once_has_no_template():
     vocabulary.jvp(p.sin(x), x)
     kept = [*TEMPLATES.jvps.values(), *TEMPLATES.transposes.values(), *TEMPLATES.sums.values()]
     assert kept == [1] * len(kept)
+
+
+def test_the_same_tangents_are_pushed_through_an_equation_once(monkeypatch):
+    pushed = []
+    rule = RuleCache.jvp
+    monkeypatch.setattr(RuleCache, "jvp", lambda *args: pushed.append(args[2]) or rule(*args))
+    x, dx, other = (vocabulary.var((3,)) for _ in range(3))
+    y = p.sin(p.tanh(x) * x)
+    first, equations = vocabulary.jvp(y, x, dx), len(pushed)
+    assert vocabulary.jvp(y, x, dx).key is first.key
+    assert vocabulary.jvp(p.exp(y), x, dx) is not None
+    assert len(pushed) == equations + 1
+    assert vocabulary.jvp(y, x, other).key is not first.key
+    assert len(pushed) == 2 * equations + 1
+
+
+def test_a_tangent_without_history_is_not_taken_for_one_with_it():
+    x, dx = vocabulary.var((3,)), vocabulary.var((3,))
+    y = p.sin(x)
+    first = vocabulary.jvp(y, x, dx)
+    first.key.operand = 0.0
+    retire(first.key)
+    again = vocabulary.jvp(y, x, dx)
+    assert first.key.definition is None
+    assert vocabulary.jvp(again, x) is not None
+
+
+def test_a_value_does_not_keep_its_tangent_alive():
+    x, dx = vocabulary.var((3,)), vocabulary.var((3,))
+    y = p.sin(x)
+    alive = weakref.ref(vocabulary.jvp(y, x, dx).key)
+    gc.collect()
+    assert alive() is None
 
 
 def test_templates_are_bounded(monkeypatch):

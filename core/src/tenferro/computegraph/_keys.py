@@ -69,6 +69,7 @@ class ValueKey:
         "depth",
         "identity",
         "memo",
+        "noted",
         "operand",
         "serial",
         "source",
@@ -84,6 +85,7 @@ class ValueKey:
     source: Any
     depth: int  # distance from known values
     memo: Any  # what remembers the values that are made of it; None for most keys
+    noted: Any  # by the last transform that met it, and weakly; None for most keys
     serial: int  # creation order
 
     @property
@@ -223,7 +225,7 @@ def new_leaf(identity: Hashable, aval: Any) -> ValueKey:
     key.identity = identity
     key.operand = UNKNOWN
     key.traces = NO_TRACES
-    key.source = key.memo = None
+    key.source = key.memo = key.noted = None
     key.depth = 0
     key.serial = next(_serials)
     key._users = None
@@ -243,7 +245,7 @@ def new_key(
     key = kind()
     key.aval = aval
     key.definition = definition
-    key.identity = key.source = key._users = None
+    key.identity = key.source = key.noted = key._users = None
     key.memo = anchor.memo
     if LENT and key.memo is None:  # the newest input may be a number that graphs share
         key.memo = _memo_of(definition)

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from operator import attrgetter
 from typing import Any
+from weakref import ref
 
 from tenferro.computegraph import Operation, ValueKey
 from tenferro.tidu._apply_rules import CalledRules, Flowing, Primals
@@ -176,6 +177,42 @@ class RuleCache(CalledRules):
         return sum_of(terms, self.sum, _depth_of)
 
 
+class RepeatedRules(RuleCache):
+    """The rules of a sweep on given tangents, which an earlier sweep may have been given, too.
+
+    A derivative of order n sweeps over the equations of all lower orders again, with the same
+    tangents, so that most of what it emits is there. Each value notes the tangent that its
+    equation got last, and those of the inputs by their serial numbers, which no two keys share.
+    """
+
+    __slots__ = ()
+
+    def jvp(
+        self,
+        operation: Operation,
+        inputs: Sequence[ValueKey],
+        outputs: Sequence[ValueKey],
+        tangents: Sequence[Flowing | None],
+    ) -> Iterable[Flowing | None]:
+        """Return the tangents of the outputs, given those of the inputs."""
+        if len(outputs) != 1 or not is_fixed(operation):
+            return super().jvp(operation, inputs, outputs, tangents)
+        value, nodes = outputs[0], self.sweep.nodes
+        given = (self.sweep.space, *[None if t is None else t.serial for t in tangents])
+        noted = value.noted
+        if noted is not None and noted[0] == given:
+            tangent, mask = noted[1](), noted[2]
+            if tangent is not None and tangent.definition is not None:  # it has not been retired
+                if mask is not None:
+                    nodes[tangent] = mask
+                return (tangent,)
+        found = super().jvp(operation, inputs, outputs, tangents)
+        (tangent,) = found
+        if tangent is not None:
+            value.noted = given, ref(tangent), nodes.get(tangent)
+        return found
+
+
 def _recording() -> Any:
     """Import what records templates; the first gradients of most processes need none."""
     return import_module("tenferro.tidu._record_template")
@@ -196,5 +233,7 @@ def rules_of(rule: RuleBuilder, primals: Primals = dict) -> CalledRules:
 
     They are replayed if operations, avals and active inputs alone decide what they emit.
     """
-    alone = rule.context is EMPTY_CONTEXT and not rule.enclosing
-    return (RuleCache if alone else CalledRules)(rule, primals)
+    if rule.context is not EMPTY_CONTEXT or rule.enclosing:
+        return CalledRules(rule, primals)
+    is_given = not rule.sweep.kept and not rule.sweep.transposed  # others start at fresh seeds
+    return (RepeatedRules if is_given else RuleCache)(rule, primals)
