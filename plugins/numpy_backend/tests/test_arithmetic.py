@@ -215,7 +215,7 @@ def of_the_c_library(x, y, dtype):
 
 def with_sign(x):
     """The numbers, and what shows the sign of zero."""
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         return x, 1 / x if isinstance(x, np.ndarray) else tp.integer_pow(x, -1)
 
 
@@ -281,3 +281,54 @@ def test_integer_powers_of_signed_bases(check, dtype, exponent):
         return *with_sign(tp.integer_pow(product, exponent)), tp.mul(product, one)
 
     check(powers, [x, np.ones_like(x)], (*with_sign(expected), x), **CLOSE[dtype])
+
+
+MANY = 128  # bases from which small powers are products and roots
+#: bases whose powers are subnormal, infinite or zero
+ENDS = {"float32": [], "float64": [-1e200, 1e-310, 1e155, 3e205]}
+
+
+def many_bases(dtype):
+    bases = np.array(BASES + ENDS[dtype], dtype)
+    return np.resize(bases, MANY + len(bases))
+
+
+def within(dtype, exponent):
+    """Half a unit in the last place for each product or root, and for each factor of a quotient."""
+    rounded = abs(exponent) * (2 if exponent < 0 else 1) + 4
+    info = np.finfo(dtype)
+    return {"rtol": rounded * info.eps / 2, "atol": 2 * float(info.smallest_subnormal)}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("exponent", [-12, -7, -3, -2, 5, 6, 7, 8, 12])
+def test_integer_powers_of_many_bases(check, dtype, exponent):
+    """Products are powers of numbers, at the ends of the range, too; also over a dead operand."""
+    x = many_bases(dtype)
+    expected = of_the_c_library(x, np.full_like(x, exponent), dtype)
+
+    def powers(x, one):
+        product = tp.mul(x, one)
+        of_dead = tp.integer_pow(tp.mul(product, one), exponent)
+        return *with_sign(tp.integer_pow(product, exponent)), of_dead, product
+
+    results = (*with_sign(expected), expected, x)
+    check(powers, [x, np.ones_like(x)], results, **within(dtype, exponent))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("exponent", [-2.5, -1.5, -0.5, 0.5, 1.5, 2.5])
+def test_powers_between_integers_of_many_bases(check, dtype, exponent):
+    """Roots times products are powers of numbers: 0 and inf of -0 and -inf, nan below 0."""
+    x = many_bases(dtype)
+    expected = of_the_c_library(x, np.full_like(x, exponent), dtype)
+
+    def powers(x, y, one):
+        wide = tp.broadcast_in_dim(y, x.shape, ())
+        product = tp.mul(x, one)
+        return *with_sign(tp.pow(product, wide)), tp.pow(tp.mul(product, one), wide), product
+
+    results = (*with_sign(expected), expected, x)
+    check(
+        powers, [x, np.array(exponent, dtype), np.ones_like(x)], results, **within(dtype, exponent)
+    )
