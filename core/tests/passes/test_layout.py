@@ -68,6 +68,19 @@ def unchanged(output, inputs):
     return layout(output, inputs=inputs) == after("none", output, inputs=inputs)
 
 
+def test_sums_of_large_arrays_keep_their_order():
+    """Σ d² is made of the large d, and read with it: elements between them follow its order."""
+    given = value("d", shape=(3, 40, 40))
+    d = apply(Exp(), apply(Transpose((2, 1, 0)), given))
+    weights = apply(Exp(), apply(ReduceSum((2,)), apply(Square(), d)))
+    forces = apply(Mul(), d, apply(BroadcastInDim((40, 40, 3), (0, 1)), weights))
+    assert layout(apply(ReduceSum((1,)), forces), inputs=[given]) == (
+        "%1 = exp %0; %2 = square %1; %3 = reduce_sum[axes=(0,)] %2; %4 = exp %3; "
+        "%5 = broadcast_in_dim[shape=(3, 40, 40), dimensions=(1, 2)] %4; %6 = mul %1 %5; "
+        "%7 = reduce_sum[axes=(1,)] %6; %8 = transpose[permutation=(1, 0)] %7; return %8"
+    )
+
+
 def test_small_arrays_and_long_axes_stay():
     for shape in ((10, 10, 3), (40, 60, 40), (4, 2000, 1), (2000, 2, 3)):
         d, points = differences(shape)

@@ -1,4 +1,6 @@
-"""Sets of large values that are made element by element and share one order of axes.
+"""Sets of values that are made element by element and share one order of axes.
+
+The graph has large arrays; sets have these, and others that are not small.
 
 What one equation reads and makes is connected, and so is what reads one product of matrices: that
 comes in one order. Read next: ``_layout_costs.py``.
@@ -11,7 +13,7 @@ from typing import Any
 from tenferro.computegraph import MaterializedGraph
 from tenferro.computegraph._materialize import MaterializedNode
 from tenferro.passes._disjoint_sets import DisjointSets
-from tenferro.passes._shapes import is_large
+from tenferro.passes._shapes import follows_large
 from tenferro.primitives._primitive import pointwise
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.contraction import DotGeneral
@@ -19,13 +21,15 @@ from tenferro.primitives.structural import BroadcastInDim, Transpose
 
 
 def connected(graph: MaterializedGraph) -> tuple[set[int], DisjointSets]:
-    """Return large values made element by element, and the sets of connected ones."""
+    """Return values that are not small and made element by element, and the sets of connected
+    ones.
+    """
     sets, members = DisjointSets(), set[int]()
     products: dict[int, int] = {}  # and what is transposed of them, to a value that reads it
-    avals, large = graph.avals, {aval for aval in set(graph.avals) if is_large(aval)}
+    avals, ordered = graph.avals, {aval for aval in set(graph.avals) if follows_large(aval)}
     for node in graph.nodes:
         value = node[2][0]
-        if avals[value] not in large:
+        if avals[value] not in ordered:
             continue
         if type(node[0]) is DotGeneral or (type(node[0]) is Transpose and node[1][0] in products):
             products[value] = value

@@ -13,11 +13,21 @@ from tenferro.primitives._aval import Aval, Shape
 from tenferro.primitives.structural import Slice
 
 _MIN_ELEMENTS = 1 << 12
+_MIN_ELEMENTS_BESIDE_LARGE = 1 << 10
 
 
 def is_large(aval: Any) -> bool:
     """Return True for arrays whose order of axes matters."""
     return isinstance(aval, Aval) and aval.ndim >= 2 and aval.size >= _MIN_ELEMENTS
+
+
+def follows_large(aval: Any) -> bool:
+    """Return True for arrays whose order of axes matters in a graph with large ones.
+
+    Sums along an axis of a large array are such. If they kept their order, each equation that
+    reads them or is read with them would go through memory against the order of one operand.
+    """
+    return isinstance(aval, Aval) and aval.ndim >= 2 and aval.size >= _MIN_ELEMENTS_BESIDE_LARGE
 
 
 def unit_axes_alone(before: Shape, after: Shape) -> dict[int, int] | None:
