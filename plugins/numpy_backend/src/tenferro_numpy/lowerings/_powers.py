@@ -72,12 +72,15 @@ def _product(x: Any, exponent: int, out: Any = None) -> Any:
     """x**exponent for |exponent| > 1, by squares and products; `out` may be the memory of x."""
     if exponent < 0:
         x = np.reciprocal(x)
-    *steps, last = bin(abs(exponent))[3:].replace("1", "s*").replace("0", "s")
-    found = x
-    for step in steps:
-        kept = None if found is x else found
-        found = np.square(found, kept) if step == "s" else np.multiply(found, x, kept)
-    return np.square(found, out) if last == "s" else np.multiply(found, x, out)
+    digits = bin(abs(exponent))[3:]  # binary, without the first one: square, and multiply for a 1
+    found, kept = x, None
+    for digit in digits[:-1]:
+        found = kept = np.square(found, kept)
+        if digit == "1":
+            np.multiply(found, x, found)
+    if digits[-1] == "0":
+        return np.square(found, out)
+    return np.multiply(np.square(found, kept), x, out)
 
 
 def _half_power(x: Any, exponent: float, out: Any = None) -> Any:
