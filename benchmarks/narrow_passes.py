@@ -102,6 +102,72 @@ def scaled(np: Any, x: Any) -> Any:
     return np.sum(x)
 
 
+def masked_mean(np: Any, x: Any) -> Any:
+    """A mean over the positive elements: a mask is counted."""
+    m = x > 0
+    return np.sum(np.where(m, x, 0.0)) / np.sum(m)
+
+
+def power_law(np: Any, x: Any) -> Any:
+    """Powers with one exponent, which is fitted: a test of that number guards masks."""
+    return np.sum(np.exp(x) ** x[0])
+
+
+def picked(np: Any, x: Any) -> Any:
+    """One element of each row, at a place that depends on the row."""
+    return np.sum(np.tanh(x[_steps(len(x)), np.argmin(x, axis=1)]))
+
+
+def ordered(np: Any, x: Any) -> Any:
+    """Rows in the order of their first elements, each compared with the next."""
+    y = x[np.argsort(x[:, 0])]
+    return np.sum((y[1:] - y[:-1]) ** 2)
+
+
+def buffer(np: Any, x: Any) -> Any:
+    """A buffer that a loop fills row by row: its cotangent is read and overwritten part by part."""
+    y = np.zeros_like(x)
+    for k in range(1, len(x)):
+        y[k] = 0.5 * y[k - 1] + x[k] ** 2
+    return np.sum(y**2)
+
+
+def entropy(np: Any, x: Any) -> Any:
+    """The logarithm of sums of exponentials along rows."""
+    import tenferro as tn
+
+    return np.sum(tn.special.logsumexp(x, axis=1) ** 2)
+
+
+def diffusion(np: Any, x: Any) -> Any:
+    """Steps of a diffusion, each by Fourier transforms of 64 numbers."""
+    decay = np.exp(-0.01 * _steps(33) ** 2)
+    for _ in range(8):
+        x = np.fft.irfft(decay * np.fft.rfft(x + 0.1 * x**2), 64)
+    return np.sum(x**2)
+
+
+def operator_on_pairs(np: Any, x: Any) -> Any:
+    """A tensor that one operator is applied to, again and again."""
+    import tenferro as tn
+
+    u, y = x[:256].reshape(8, 4, 8), x[256:].reshape(8, 4, 8)
+
+    def applied(y: Any, _: Any) -> Any:
+        z = np.einsum("abc,dbe->acde", y, u)
+        return np.einsum("acde,dfe->afc", z, u) / 100.0, None
+
+    return np.sum(tn.scan(applied, y, None, length=20)[0] ** 2)
+
+
+def columns_in_turn(np: Any, x: Any) -> Any:
+    """A recurrence that reads one column of an array after the other."""
+    y = x[:, 0]
+    for k in range(1, x.shape[1]):
+        y = np.sin(y + x[:, k])
+    return np.sum(y)
+
+
 LOSSES: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
     "causal attention, n = 300": (causal_attention, (300, 16)),
     "differences, n = 1,000": (differences, (1000,)),
@@ -119,6 +185,15 @@ LOSSES: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
     "rotations by 8 of 100 angles": (rotations, (100,)),
     "filter of two states": (tracking, (2,)),
     "a number beside 100 elements": (scaled, (100,)),
+    "mean of the positive of 1,000": (masked_mean, (1000,)),
+    "powers of 100": (power_law, (100,)),
+    "an element of each of 500 rows": (picked, (500, 20)),
+    "500 rows in order": (ordered, (500, 20)),
+    "a buffer of 50 rows": (buffer, (50, 200)),
+    "logsumexp of 100 rows": (entropy, (100, 20)),
+    "diffusion on 64 points": (diffusion, (64,)),
+    "an operator, 20 times": (operator_on_pairs, (512,)),
+    "columns in turn, 20 × 6": (columns_in_turn, (20, 6)),
 }
 
 

@@ -1,8 +1,8 @@
 """What each plan pass of the NumPy backend is worth: `python -m benchmarks.harness.ablation`.
 
-Runs every program of `PROGRAMS` once with all passes and once without each of them, by turns in one
-process, and stores CPU time and peak of array memory in `benchmarks/plan_passes.json`, from which
-`docs/plan_passes.md` is written. `--page` only writes the page; `--check` compares it.
+Runs every program of `PROGRAMS` with all passes and without each that changes its plan, by turns in
+one process, and stores CPU time and peak of array memory in `benchmarks/plan_passes.json`, from
+which `docs/plan_passes.md` is written. `--page` only writes the page; `--check` compares it.
 """
 
 from __future__ import annotations
@@ -11,13 +11,16 @@ import argparse
 import json
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.narrow_passes import LOSSES
+from benchmarks.programs.ratios import JITTED
 from benchmarks.w10_rosenbrock import HESSIAN, HVP
+from benchmarks.w18_sparse_jacobians import BAND
+from benchmarks.w21_untuned import W as SMALL_PROGRAMS
 
 from . import launch
 from .cells import table
@@ -30,7 +33,8 @@ from .workload import OURS, Call, Options, Workload
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS, PAGE = ROOT / "benchmarks/plan_passes.json", ROOT / "docs/plan_passes.md"
 ALL, AGAIN = "all", "all, again"
-MATTERS = 0.03  # how far above 1 a ratio says that a pass is worth something
+NARROW = "narrow_passes"
+MATTERS = 0.03  # how far from 1 a ratio says that a pass is worth something
 LARGE = 2**16  # bytes: peaks below are those of Python's own objects
 SECONDS, FEWEST, MOST = 6.0, 7, 120  # of the turns of one program
 Data = dict[str, Any]
@@ -74,7 +78,9 @@ PROGRAMS = (
     Program("W10", "Hessian, n = 300", (HESSIAN, 300)),
     Program("W12", "10 elements", 10),
     Program("W13", "10 elements", 10, contestant="tenferro un-jitted"),
-    *[Program("narrow_passes", name, name) for name in LOSSES],
+    Program("W18", "band, n = 1,000", (BAND, 1000)),
+    *[Program("W21", case.name, case.given, contestant=JITTED) for case in SMALL_PROGRAMS.cases],
+    *[Program(NARROW, name, name) for name in LOSSES],
 )
 
 
@@ -86,87 +92,104 @@ def ablate(workload: Workload, request: Data) -> Data:
     return {"rows": [row_of(workload, p) for p in PROGRAMS if p.workload == request["workload"]]}
 
 
-def variants() -> dict[str, Any]:
-    """Backends by the pass that they leave out; two that leave out none, to see the noise."""
-    from tenferro.backend import BackendConfig, host
-    from tenferro_numpy.planner import SWITCHES
+class Variant:
+    """A program on a backend that leaves out one plan pass, or none; `plans` tells what it runs."""
 
-    options = {ALL: {}, AGAIN: {"without": ()}} | {name: {"without": (name,)} for name in SWITCHES}
-    return {
-        name: host().backend("numpy", BackendConfig(options=given))
-        for name, given in options.items()
-    }
+    def __init__(self, make: Callable[..., Call], inputs: tuple[Any, ...], options: Data) -> None:
+        from tenferro.backend import BackendConfig, host
+
+        self.backend = host().backend("numpy", BackendConfig(options=options))
+        executables: list[Any] = []
+        compile_program = self.backend.compile
+
+        def recorded(*args: Any, **options: Any) -> Any:
+            executables.append(compile_program(*args, **options))
+            return executables[-1]
+
+        self.backend.compile = recorded
+        with self.entered():
+            self.call = make(*inputs)
+            for _ in range(12):  # traced, planned, its source generated after eight runs
+                self.call()
+        self.plans = [plan_of(executable) for executable in executables]
+
+    def entered(self) -> ExitStack:
+        """The backend runs what is called inside."""
+        import tenferro as tn
+
+        stack = ExitStack()
+        stack.enter_context(tn.use(self.backend))
+        return stack
+
+    def sampled(self, count: int) -> float:
+        """CPU seconds of a call, a mean over some."""
+        with self.entered():
+            return sample(self.call, count)[0]
+
+    def peak(self) -> int:
+        """The most bytes that one call had at a time, arrays and objects of Python."""
+        with self.entered():
+            tracemalloc.start()
+            try:
+                self.call()
+                tracemalloc.reset_peak()
+                before = tracemalloc.get_traced_memory()[0]
+                self.call()
+                return tracemalloc.get_traced_memory()[1] - before
+            finally:
+                tracemalloc.stop()
+
+
+def plan_of(executable: Any) -> tuple[str, list[str]]:
+    """What tells two plans from each other: their source, and what its lines call."""
+    source = executable.explain().partition("plan passes")[2].partition("\n")[2]
+    bound = [value for line in executable.plan.lines for value in line.expression.bound]
+    return source, [getattr(value, "__qualname__", type(value).__qualname__) for value in bound]
 
 
 def row_of(workload: Workload, program: Program, turns: int = MOST) -> Data:
-    """Medians of CPU seconds, and bytes, of one program."""
+    """Medians of CPU seconds, and bytes, of one program, where its plan changes without a pass."""
+    from tenferro_numpy.planner import SWITCHES
+
     make = program.make or next(
         c.make for c in workload.contestants if c.name == program.contestant
     )
     inputs = (program.given,) if program.make else workload.inputs(program.given)
-    calls: dict[str, Call] = {}
-    backends = variants()
-    for name, backend in backends.items():
-        with entered(backend):
-            calls[name] = make(*inputs)
-            for _ in range(12):  # traced, planned, its source generated after eight runs
-                calls[name]()
-    count = repetitions(calls[ALL], backends[ALL])
-    times: dict[str, list[float]] = {name: [] for name in calls}
+    again = Variant(make, inputs, {"without": ()})  # first: later recordings find its constants
+    variants = {ALL: Variant(make, inputs, {}), AGAIN: again}
+    for name in SWITCHES:
+        without = Variant(make, inputs, {"without": name})
+        if without.plans != variants[ALL].plans:
+            variants[name] = without
+    count = repetitions(variants[ALL])
+    times: dict[str, list[float]] = {name: [] for name in variants}
     end = time.perf_counter() + SECONDS
     with settled():
         for turn in range(turns):
             if turn >= FEWEST and time.perf_counter() > end:
                 break
-            order = list(calls) if turn % 2 else reversed(calls)
+            order = list(variants) if turn % 2 else reversed(variants)
             for name in order:
-                with entered(backends[name]):
-                    times[name].append(sample(calls[name], count)[0])
-    peaks = {name: peak(call, backends[name]) for name, call in calls.items()}
+                times[name].append(variants[name].sampled(count))
     return {
         "workload": program.workload,
         "case": program.case,
         "cpu": {name: summary(found) for name, found in times.items()},
-        "bytes": peaks,
+        "bytes": {name: variant.peak() for name, variant in variants.items()},
     }
 
 
-def entered(backend: Any) -> ExitStack:
-    """A backend that runs what is called inside."""
-    import tenferro as tn
-
-    stack = ExitStack()
-    stack.enter_context(tn.use(backend))
-    return stack
-
-
-def repetitions(call: Call, backend: Any) -> int:
+def repetitions(variant: Variant) -> int:
     """How often to call within a sample, so that it takes 5 ms."""
-    with entered(backend):
-        shortest = min(sample(call, 3)[0] for _ in range(5))
-    return max(1, round(0.005 / max(shortest, 1e-7)))
-
-
-def peak(call: Call, backend: Any) -> int:
-    """The most bytes that one call had at a time, arrays and objects of Python."""
-    with entered(backend):
-        tracemalloc.start()
-        try:
-            call()
-            tracemalloc.reset_peak()
-            before = tracemalloc.get_traced_memory()[0]
-            call()
-            return tracemalloc.get_traced_memory()[1] - before
-        finally:
-            tracemalloc.stop()
+    return max(1, round(0.005 / max(min(variant.sampled(3) for _ in range(5)), 1e-7)))
 
 
 # ---- what was found ------------------------------------------------------------------------------
 
 
-def switches(results: Data) -> list[str]:
-    """The passes that were left out, in their order."""
-    return [name for name in results["rows"][0]["cpu"] if name not in (ALL, AGAIN)]
+def changed(results: Data, name: str) -> list[Data]:
+    """The programs whose plan is another one without a pass."""
+    return [row for row in results["rows"] if name in row["cpu"]]
 
 
 def time_ratio(row: Data, name: str) -> float:
@@ -177,44 +200,59 @@ def time_ratio(row: Data, name: str) -> float:
 
 
 def memory_ratio(row: Data, name: str) -> float:
-    """The peak without a pass over that with all."""
-    return float(row["bytes"][name] / row["bytes"][ALL])
+    """The peak without a pass over that with all; 1 if it is small."""
+    return float(row["bytes"][name] / row["bytes"][ALL]) if row["bytes"][ALL] >= LARGE else 1.0
 
 
-def improves(row: Data, name: str) -> bool:
-    """Whether a program is slower or larger without a pass, beyond the noise."""
-    noise = abs(time_ratio(row, AGAIN) - 1)
-    slower = time_ratio(row, name) - 1 >= max(MATTERS, 2 * noise)
-    return slower or is_larger(row, name)
+def least(row: Data) -> float:
+    """How far from 1 a ratio of times says something: twice the noise."""
+    return max(MATTERS, 2 * abs(time_ratio(row, AGAIN) - 1))
 
 
-def is_larger(row: Data, name: str) -> bool:
-    """Whether a program needs more memory without a pass."""
-    return row["bytes"][ALL] >= LARGE and memory_ratio(row, name) - 1 >= MATTERS
+def faster(row: Data, name: str) -> bool:
+    """Whether a pass makes a program faster, beyond the noise."""
+    return time_ratio(row, name) - 1 >= least(row)
+
+
+def slower(row: Data, name: str) -> bool:
+    """Whether a pass makes a program slower, beyond the noise."""
+    return 1 / time_ratio(row, name) - 1 >= least(row)
+
+
+def smaller(row: Data, name: str) -> bool:
+    """Whether a pass makes a program need less memory."""
+    return memory_ratio(row, name) - 1 >= MATTERS
 
 
 def worth(results: Data) -> dict[str, list[str]]:
     """The programs that each pass improves."""
     return {
-        name: [f"{row['workload']} {row['case']}" for row in results["rows"] if improves(row, name)]
-        for name in switches(results)
+        name: [
+            f"{row['workload']} {row['case']}"
+            for row in changed(results, name)
+            if faster(row, name) or smaller(row, name)
+        ]
+        for name in results["passes"]
     }
 
 
 INTRODUCTION = """\
 # What each plan pass is worth
 
-The NumPy backend rewrites the steps of a program by the passes that `explain` lists; the option
-`without` leaves some out. Here every program ran with all of them, and without each one in turn,
-by turns in one process, pinned to one core with one thread. Time is the CPU time without the pass
-over that with all passes: of the ratio of medians and that of minima the one closer to 1. Memory is
-the ratio of the peaks of one call, as `tracemalloc` counts them. Above 1 the pass helps. Bold are
-ratios from 1.03 up: of times, where they are also twice as far from 1 as *all, again*, which is the
-same plan twice; of peaks, from 64 KiB on.
+The NumPy backend rewrites the steps of a program by passes, in the order of this table; the option
+`without` leaves some out. Every program below ran with all of them, and without each one that
+changes its plan, by turns in one process, pinned to one core with one thread.
 
-The programs are the [workloads](benchmarks.md) in reduced sizes. W9 and W11 are left out: they
-measure what runs before a plan does. Below them are programs for passes of a narrower purpose, from
-`benchmarks/narrow_passes.py`. A pass that helps nowhere is deleted.
+* *Time* is the CPU time without the pass over that with all passes: of the ratio of medians and
+  that of minima the one closer to 1. It stands here if it is 1.03 or more, or 1/1.03 or less, and
+  twice as far from 1 as the ratio of the same plan measured twice.
+* *Memory* is the ratio of the peaks of one call, as `tracemalloc` counts them: from 1.03 on, of
+  programs that need 64 KiB or more.
+
+Above 1 the pass helps; *slower* are the programs that run faster without it. The programs are the
+[workloads](benchmarks.md) in reduced sizes; W9 and W11 are left out, because they measure what runs
+before a plan does. Those without a number are `benchmarks/narrow_passes.py`: things that users
+write for which the workloads have no example. A pass that helps nowhere is deleted.
 
 This page is generated: `python -m benchmarks.harness.ablation` measures, stores
 `benchmarks/plan_passes.json`, and writes it.
@@ -223,51 +261,66 @@ This page is generated: `python -m benchmarks.harness.ablation` measures, stores
 
 def page(results: Data) -> str:
     """The whole page."""
-    found, names = results["environment"], switches(results)
+    found = results["environment"]
     versions = ", ".join(f"{key} {value}" for key, value in found["versions"].items())
+    head = ("pass", "what it does", "plans", "time", "memory", "slower")
     parts = [
         INTRODUCTION,
         f"* {found['processor']}, {found['system']}, Python {found['python']}; {versions}\n",
-        "## Time\n",
-        *table(("", "", "all", AGAIN, *names), map_rows(results, time_cells)),
-        "## Memory\n",
-        *table(("", "", "all", *names), map_rows(results, memory_cells)),
-        "## Where each pass helps\n",
+        "## The passes\n",
+        *table(head, [cells_of(results, name) for name in results["passes"]]),
+        "## The programs\n",
         *table(
-            ("pass", "slower or larger without it"),
-            ((name, "; ".join(programs) or "nothing") for name, programs in worth(results).items()),
+            ("", "", "time", "the same again", "peak of memory"),
+            [program_cells(row) for row in results["rows"]],
         ),
     ]
     return "\n".join(parts).rstrip() + "\n"
 
 
-def map_rows(results: Data, cells: Callable[[Data, list[str]], Iterator[str]]) -> list[list[str]]:
-    """Lines of a table: a program and its cells."""
-    names = switches(results)
-    return [[row["workload"], row["case"], *cells(row, names)] for row in results["rows"]]
+def cells_of(results: Data, name: str) -> list[str]:
+    """The line of a pass."""
+    rows = changed(results, name)
+    count = f"{len(rows)} of {len(results['rows'])}"
+    return [
+        f"`{name}`",
+        results["passes"][name],
+        count,
+        listed((time_ratio(row, name), row) for row in rows if faster(row, name)),
+        listed((memory_ratio(row, name), row) for row in rows if smaller(row, name)),
+        listed((time_ratio(row, name), row) for row in rows if slower(row, name)),
+    ]
 
 
-def time_cells(row: Data, names: list[str]) -> Iterator[str]:
-    """The time with all passes, the noise, and the ratios."""
-    yield seconds(row["cpu"][ALL]["median"])
-    yield number(time_ratio(row, AGAIN))
-    noise = abs(time_ratio(row, AGAIN) - 1)
-    for name in names:
-        ratio = time_ratio(row, name)
-        yield marked(ratio, ratio - 1 >= max(MATTERS, 2 * noise))
+def listed(found: Iterable[tuple[float, Data]]) -> str:
+    """Ratios and their programs, the largest first."""
+    ranked = sorted(found, key=lambda pair: -pair[0])
+    return "; ".join(f"**{number(ratio)}** {title(row)}" for ratio, row in ranked)
 
 
-def memory_cells(row: Data, names: list[str]) -> Iterator[str]:
-    """The peak with all passes, and the ratios."""
-    yield f"{row['bytes'][ALL] / 2**10:,.0f} KiB"
-    for name in names:
-        ratio = memory_ratio(row, name)
-        yield marked(ratio, is_larger(row, name))
+def title(row: Data) -> str:
+    """The name of a program in a list."""
+    return row["case"] if row["workload"] == NARROW else f"{row['workload']} {row['case']}"
 
 
-def marked(ratio: float, matters: bool) -> str:
-    """A ratio, to be seen if it matters."""
-    return f"**{number(ratio)}**" if matters else number(ratio)
+def program_cells(row: Data) -> list[str]:
+    """The line of a program: its time and memory with all passes, and the noise."""
+    return [
+        "" if row["workload"] == NARROW else row["workload"],
+        row["case"],
+        seconds(row["cpu"][ALL]["median"]),
+        number(time_ratio(row, AGAIN)),
+        f"{row['bytes'][ALL] / 2**10:,.0f} KiB",
+    ]
+
+
+def descriptions() -> dict[str, str]:
+    """What each pass does, as the planner says it."""
+    from tenferro_numpy.planner import PARTS, PLAN_PASSES, SWITCHES, Planner
+
+    methods = {made.name: getattr(Planner, made.method) for made in PLAN_PASSES}
+    said = {name: method.__doc__.partition("\n")[0] for name, method in methods.items()} | PARTS
+    return {name: said[name].rstrip(".") for name in SWITCHES}
 
 
 def measured(wanted: list[str]) -> Data:
@@ -279,7 +332,7 @@ def measured(wanted: list[str]) -> Data:
         began = time.perf_counter()
         rows += launch.run({"what": "ablate", "workload": identity}, Options())["rows"]
         print(f"{identity}: {time.perf_counter() - began:.0f} s", flush=True)
-    return {"environment": environment(), "rows": rows}
+    return {"environment": environment(), "passes": descriptions(), "rows": rows}
 
 
 def main() -> int:

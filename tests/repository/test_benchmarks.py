@@ -547,8 +547,8 @@ def test_every_plan_pass_helps_some_program(plan_passes):
     assert [name for name, programs in found.items() if not programs] == []
 
 
-def test_a_pass_that_changes_nothing_helps_nowhere():
-    from benchmarks.harness.ablation import AGAIN, ALL, worth
+def test_a_pass_helps_where_its_ratio_exceeds_the_noise():
+    from benchmarks.harness.ablation import AGAIN, ALL, cells_of, worth
 
     def times(**seconds):
         return {name.replace("_", ", "): {"median": s, "minimum": s} for name, s in seconds.items()}
@@ -556,23 +556,33 @@ def test_a_pass_that_changes_nothing_helps_nowhere():
     row = {
         "workload": "W0",
         "case": "n = 4",
-        "cpu": times(all=1.0, all_again=1.02, slow=1.2, noisy=1.035, idle=1.0, larger=1.0),
-        "bytes": {ALL: 2**20, AGAIN: 2**20, "slow": 2**20, "noisy": 2**20, "idle": 2**20}
-        | {"larger": 2**21},
+        "cpu": times(all=1.0, all_again=1.02, fast=1.2, noisy=1.035, slow=0.8, small=1.0),
+        "bytes": dict.fromkeys([ALL, AGAIN, "fast", "noisy", "slow"], 2**20) | {"small": 2**21},
     }
-    found = worth({"rows": [row]})
-    assert found == {"slow": ["W0 n = 4"], "noisy": [], "idle": [], "larger": ["W0 n = 4"]}
+    names = ("fast", "noisy", "slow", "small", "idle")
+    results = {"rows": [row], "passes": dict.fromkeys(names, "Do something")}
+    helps = {"fast", "small"}
+    assert worth(results) == {name: ["W0 n = 4"] if name in helps else [] for name in names}
+    assert {name: cells_of(results, name)[2:] for name in names} == {
+        "fast": ["1 of 1", "**1.20** W0 n = 4", "", ""],
+        "noisy": ["1 of 1", "", "", ""],
+        "slow": ["1 of 1", "", "", "**0.80** W0 n = 4"],
+        "small": ["1 of 1", "", "**2.00** W0 n = 4", ""],
+        "idle": ["0 of 1", "", "", ""],
+    }
 
 
-def test_ablation_runs_a_program_without_each_pass(workload):
-    """One row: CPU seconds and bytes with all passes and without each."""
+def test_ablation_runs_a_program_without_each_pass_that_changes_it(workload):
+    """One row: CPU seconds and bytes with all passes, and without those that have work to do."""
     from benchmarks.harness.ablation import AGAIN, ALL, Program, row_of
 
-    from tenferro_numpy.planner import SWITCHES
+    import tenferro as tn
 
-    workload.contestant("tenferro")(lambda x: lambda: (x @ x, 2 * x))
+    f = tn.jit(lambda x: (np.sum(x > 1), x[1:] * x[:-1]))
+    workload.contestant("tenferro")(lambda x: lambda: f(x))
     row = row_of(workload, Program("W0", "n = 4", 4), turns=2)
-    assert list(row["cpu"]) == list(row["bytes"]) == [ALL, AGAIN, *SWITCHES]
+    changed = ["mask_counts", "lazy_broadcasts"]
+    assert list(row["cpu"]) == list(row["bytes"]) == [ALL, AGAIN, *changed]
     assert all(found["samples"] == 2 for found in row["cpu"].values())
 
 

@@ -1,11 +1,12 @@
-"""Plan passes: an optional one can be left out; it changes how a program runs, not its values."""
+"""Plan passes: each can be left out; it changes how a program runs, not its values."""
 
 import numpy as np
 import pytest
 
 import tenferro as tn
+from tenferro import primitives as tp
 from tenferro.backend import InvalidOptionError
-from tenferro_numpy.planner import PLAN_PASSES, SWITCHES
+from tenferro_numpy.planner import LOWERING, PLAN_PASSES, SWITCHES
 
 LARGE = np.linspace(0.1, 1.0, 600_000).reshape(20_000, 30)
 SMALL = np.linspace(0.1, 1.0, 6)
@@ -69,6 +70,56 @@ def dead_arrays(x):
     return np.exp(np.sin(x @ x.T) @ x)
 
 
+def counted(x):
+    return x * np.mean(x > 0.5)
+
+
+def guarded(x, n):
+    return np.where(np.logical_and(n == 0, x < 0.5), 2.0, 3.0 * x) + 1.0
+
+
+def interleaved(x):
+    places = tp.table(tuple(range(0, 160, 2)), "int64", (80, 1))
+    how = {"offset_dims": (), "collapsed_slice_dims": (0,), "start_index_map": (0,)}
+    both = tp.concatenate([x, 2.0 * x], 0)
+    return tn.Array(tp.gather(both, places, slice_sizes=(1,), mode="promise_in_bounds", **how).key)
+
+
+def pairs_of_places(x, rows, columns):
+    return x[rows, columns] * 2.0
+
+
+def at_places(x, places):
+    return np.exp(x)[places]
+
+
+def read_behind_an_update(x):
+    y = 2.0 * x
+    z = y.at[5:8].set(x[:3])
+    return z * np.sum(y[4:10])
+
+
+def shares(x):
+    return tn.grad(lambda x: np.sum(tn.special.logsumexp(x, axis=1) ** 2))(x)
+
+
+def filters(x):
+    for _ in range(4):
+        x = np.fft.irfft(np.exp(-0.1 * tn.arange(33)) * np.fft.rfft(x), 64)
+    return x
+
+
+def products_with_one_operator(x):
+    y = x.reshape(4, 5, 4)
+    z = np.exp(y)
+    return np.einsum("abc,dbe->acde", y, z) + np.einsum("abc,dbe->acde", y + 1.0, z)
+
+
+def rows_one_by_one(x):
+    y = x.reshape(20, 4)
+    return np.sin(y[3]) * y[4] + y[11]
+
+
 PROGRAMS = {
     "row_blocks": (rows, LARGE, np.linspace(-1.0, 1.0, 900).reshape(30, 30)),
     "constant_masks": (constant_mask, SMALL),
@@ -82,6 +133,16 @@ PROGRAMS = {
     "scalar_arrays": (scalar_and_arrays, SEVERAL, ONE),
     "constant_operands": (constant_operands, LARGE[:100]),
     "memory_reuse": (dead_arrays, LARGE[:40]),
+    "mask_counts": (counted, SEVERAL),
+    "number_guards": (guarded, SEVERAL, ONE),
+    "constant_gathers": (interleaved, SEVERAL),
+    "index_columns": (pairs_of_places, LARGE[:40], np.arange(20), np.arange(20)),
+    "index_arrays": (at_places, SEVERAL, np.arange(0, 80, 3)),
+    "early_reads": (read_behind_an_update, SEVERAL),
+    "finite_maxima": (shares, LARGE[:40]),
+    "circulants": (filters, LARGE.reshape(-1)[:64]),
+    "contraction_operands": (products_with_one_operator, SEVERAL),
+    "slice_indices": (rows_one_by_one, SEVERAL),
 }
 
 
@@ -123,12 +184,11 @@ def test_explain_names_the_passes_that_ran():
     every = [plan_pass.name for plan_pass in PLAN_PASSES]
     assert passes(()) == [*every, "memory_reuse"]
     assert passes("fusion") == [name for name in (*every, "memory_reuse") if name != "fusion"]
-    always = [plan_pass.name for plan_pass in PLAN_PASSES if not plan_pass.is_optional]
-    assert passes(SWITCHES) == always
+    assert passes(SWITCHES) == [LOWERING]
 
 
 @pytest.mark.parametrize("without", ["lowering", ("fusion", "no_such_pass"), [3]])
-def test_only_optional_passes_can_be_left_out(without):
+def test_only_passes_behind_the_lowering_can_be_left_out(without):
     with pytest.raises(InvalidOptionError) as raised:
         compiled(elementwise, without)(SMALL)
     assert raised.value.fields["option"] == "without"

@@ -16,7 +16,7 @@ class PlanOptions(NamedTuple):
 
     tiling    of large elementwise steps, which become regions; None for none
     donated   inputs that may be written to
-    without   names of the planner's `SWITCHES`, the optional passes, that do not run
+    without   names among the planner's `SWITCHES`: passes that do not run
     """
 
     tiling: Tiling | None = None

@@ -3,15 +3,15 @@
 `planner_of` runs `PLAN_PASSES`, listed at the end of this file, in order: row blocks are found
 in the program, `lowering` makes steps of it, and the others rewrite the steps. `assignment.py`
 then chooses memory and registers; for a small program that waits until it has run a few times. Each
-optional pass can be switched off by the backend's option `without`; `explain` says which ran. Loops
-among the instructions have plans of their own: `loops/`. Read next: `draft.py`.
+pass but the lowering can be switched off by the backend's option `without`; `explain` says which
+ran. Loops among the instructions have plans of their own: `loops/`. Read next: `draft.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from importlib import import_module
-from operator import itemgetter, methodcaller
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from tenferro.backend.extend import CollectorPaused, NamedTuple
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from tenferro_numpy.plan_passes.short_arrays.rewriting import Split
 
 __all__ = [
+    "PARTS",
     "PLAN_PASSES",
     "SWITCHES",
     "PlanPass",
@@ -126,10 +127,10 @@ class Planner:
         self.passes: list[tuple[str, int]] = []  # names of passes that ran, steps after each
 
     def run(self, plan_pass: PlanPass) -> None:
-        """Run a pass, unless it can be left out and the options say so."""
-        if plan_pass.is_optional and plan_pass.name in self.how.without:
+        """Run a pass, unless the options leave it out."""
+        if plan_pass.name in self.how.without:
             return
-        plan_pass.rewrite(self)
+        getattr(self, plan_pass.method)()
         self.passes.append((plan_pass.name, len(self.steps)))
 
     # ---- row blocks ------------------------------------------------------------------------------
@@ -293,7 +294,7 @@ class Planner:
 
     def assemble_gathers(self) -> None:
         """Put slices together instead of gathering at places that the program spells out."""
-        if "constant_operands" in self.how.without or not _TABLES <= self.classes.keys():
+        if not _TABLES <= self.classes.keys():
             return
         assemble = import_module(f"{_PASSES}.constant_gather").assemble
         self.steps = assemble(self.steps, self.avals, self.operations, self.literals, self.outputs)
@@ -461,40 +462,41 @@ class Planner:
 
 
 class PlanPass(NamedTuple):
-    """A rewrite of a planner's steps; results are the same without one that is optional."""
+    """A rewrite of a planner's steps; but for the lowering, results are the same without it."""
 
     name: str
-    rewrite: Callable[[Planner], object]
-    is_optional: bool = True
+    method: str  # of the planner; that of a loop has some of its own
 
 
+LOWERING = "lowering"
 PLAN_PASSES = (
-    PlanPass("row_blocks", methodcaller("find_row_blocks")),
-    PlanPass("lowering", methodcaller("choose_expressions"), is_optional=False),
-    PlanPass("constant_masks", methodcaller("fold_constant_masks")),
-    PlanPass("short_arrays", methodcaller("split_short_arrays")),
-    PlanPass("mask_counts", methodcaller("count_masks"), is_optional=False),
-    PlanPass("number_guards", methodcaller("guard_masks"), is_optional=False),
-    PlanPass("padded_sums", methodcaller("add_padded_sums")),
-    PlanPass("constant_gathers", methodcaller("assemble_gathers"), is_optional=False),
-    PlanPass("index_columns", methodcaller("keep_columns_separate"), is_optional=False),
-    PlanPass("index_arrays", methodcaller("read_index_arrays"), is_optional=False),
-    PlanPass("early_reads", methodcaller("read_parts_early"), is_optional=False),
-    PlanPass("finite_maxima", methodcaller("keep_terms"), is_optional=False),
-    PlanPass("circulants", methodcaller("multiply_by_circulants"), is_optional=False),
-    PlanPass("lazy_broadcasts", methodcaller("leave_broadcasts_to_readers")),
-    PlanPass("row_major", methodcaller("copy_short_axes")),
-    PlanPass("contraction_operands", methodcaller("share_operands"), is_optional=False),
-    PlanPass("fusion", methodcaller("fuse")),
-    PlanPass("elements", methodcaller("pick_elements")),
-    PlanPass("slice_indices", methodcaller("join_indices"), is_optional=False),
-    PlanPass("unboxing", methodcaller("unbox")),
-    PlanPass("scalar_arrays", methodcaller("convert_scalars")),
+    PlanPass("row_blocks", "find_row_blocks"),
+    PlanPass(LOWERING, "choose_expressions"),
+    PlanPass("constant_masks", "fold_constant_masks"),
+    PlanPass("short_arrays", "split_short_arrays"),
+    PlanPass("mask_counts", "count_masks"),
+    PlanPass("number_guards", "guard_masks"),
+    PlanPass("padded_sums", "add_padded_sums"),
+    PlanPass("constant_gathers", "assemble_gathers"),
+    PlanPass("index_columns", "keep_columns_separate"),
+    PlanPass("index_arrays", "read_index_arrays"),
+    PlanPass("early_reads", "read_parts_early"),
+    PlanPass("finite_maxima", "keep_terms"),
+    PlanPass("circulants", "multiply_by_circulants"),
+    PlanPass("lazy_broadcasts", "leave_broadcasts_to_readers"),
+    PlanPass("row_major", "copy_short_axes"),
+    PlanPass("contraction_operands", "share_operands"),
+    PlanPass("fusion", "fuse"),
+    PlanPass("elements", "pick_elements"),
+    PlanPass("slice_indices", "join_indices"),
+    PlanPass("unboxing", "unbox"),
+    PlanPass("scalar_arrays", "convert_scalars"),
 )
-MEMORY_REUSE = "memory_reuse"  # runs when registers are chosen, by `assignment.py`
+MEMORY_REUSE = "memory_reuse"
+#: switches of parts of passes and of what runs after them, and what each switches off
+PARTS = {
+    "constant_operands": "Write shorter scatters and selections where operands are literals.",
+    MEMORY_REUSE: "Write results into arrays that nothing reads any more.",
+}
 #: names that the option `without` of the backend takes
-SWITCHES = (
-    *[plan_pass.name for plan_pass in PLAN_PASSES if plan_pass.is_optional],
-    "constant_operands",  # shorter gathers, scatters and selections, where operands are literals
-    MEMORY_REUSE,
-)
+SWITCHES = (*[plan_pass.name for plan_pass in PLAN_PASSES if plan_pass.name != LOWERING], *PARTS)

@@ -3,7 +3,8 @@
 The derivative of x**y replaces a base by 1 where y = 0 and 1/x is infinite. If y is one number for
 all elements, so is the test of it, and an exponent that is not 0 needs neither the mask nor the
 selection. So ``where(number & mask, x, y)`` looks at the number first, and the lines that only
-the mask and x need run behind it. Results keep every bit. Read next: `planner.py`.
+the mask and x need run behind it, where they take longer: the number is a test for equality, which
+is mostly False. Results keep every bit. Read next: `planner.py`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tenferro.primitives import Aval
-from tenferro.primitives.comparison import LogicalAnd, Select
+from tenferro.primitives.comparison import Eq, LogicalAnd, Select
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.structural import BroadcastInDim
 from tenferro_numpy.ir.expression import Expression
@@ -73,7 +74,10 @@ def _is_repeated(
 def _guarded(
     slot: int, avals: Sequence[Aval], operations: Sequence[Any], makers: Mapping[int, Step]
 ) -> tuple[Step, Step, int] | None:
-    """Return the steps of a conjunction and of its number, which is expanded; and the mask."""
+    """Return the steps of a conjunction and of its number, which is expanded; and the mask.
+
+    The number says whether two others are equal.
+    """
     both = makers.get(slot)
     if both is None or type(both.operation_of(operations)) is not LogicalAnd:
         return None
@@ -81,8 +85,10 @@ def _guarded(
         wide = makers.get(slot)
         if wide is None or type(wide.operation_of(operations)) is not BroadcastInDim:
             continue
-        if not avals[wide.operands[0]].shape:
-            return both, wide, mask
+        test = makers.get(wide.operands[0])
+        if test is not None and not avals[test.targets[0]].shape:
+            if type(test.operation_of(operations)) is Eq:
+                return both, wide, mask
     return None
 
 
