@@ -281,3 +281,26 @@ def test_a_first_gradient_loads_only_what_it_needs_and_is_not_interrupted_by_the
     assert not rare.intersection(loaded)
     assert is_enabled == "True"
     assert int(collections) < 20  # a start and an end each; about 50 without the pauses
+
+
+NOTHING_TO_REWRITE = """
+import sys
+import numpy as np
+import tenferro as tn
+def f(x):
+    both = np.sin(np.concatenate([x, x[:70] * x[3], np.exp(x[:80])]))  # 250 floats
+    return np.sum(both * both) + np.sum((x > 0) * x) + np.sum(x[10:20]) + np.sum(x[20:50])
+with tn.use("numpy"):
+    tn.value_and_grad(f)(np.linspace(-1.0, 1.0, 100))
+print(*sys.modules)
+"""
+
+
+def test_passes_with_nothing_to_rewrite_do_not_load():
+    done = subprocess.run(
+        [sys.executable, "-c", NOTHING_TO_REWRITE], capture_output=True, text=True, check=True
+    )
+    passes = {"early_reads", "index_columns", "mask_counts", "slice_indices"}
+    unused = {f"tenferro_numpy.plan_passes.{name}" for name in passes}
+    unused |= {"tenferro.passes.rewrites.packs", "tenferro_numpy.kernels.tile_reductions"}
+    assert not unused.intersection(done.stdout.split())

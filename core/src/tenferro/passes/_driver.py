@@ -387,10 +387,11 @@ def _with_joined_paddings(
 
 
 def _packed(graph: MaterializedGraph) -> tuple[MaterializedGraph, int]:
-    """Do once what is done to each part of an array; the code loads if two parts are read."""
+    """Do once what is done to each part of an array; the code loads if two equal parts are read."""
     if _count(graph, Slice) < 2:
         return graph, 0
-    parts = [node[1][0] for node in graph.nodes if type(node[0]) is Slice]
+    avals = graph.avals
+    parts = [(node[1][0], avals[node[2][0]]) for node in graph.nodes if type(node[0]) is Slice]
     if len(parts) == len(set(parts)):
         return graph, 0
     packs = import_module("tenferro.passes.rewrites.packs")

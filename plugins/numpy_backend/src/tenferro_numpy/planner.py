@@ -20,7 +20,8 @@ from tenferro.computegraph import CompiledProgram
 from tenferro.primitives import Aval, DType
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.structural import Convert
-from tenferro_numpy.ir.expression import IDENTITY, Expression
+from tenferro_numpy.ir.assembly import MAX_ELEMENTS_PUT_TOGETHER
+from tenferro_numpy.ir.expression import IDENTITY, VIEW_BY_UNIT_AXES, Expression
 from tenferro_numpy.ir.literals import Compared
 from tenferro_numpy.ir.peak import total_bytes
 from tenferro_numpy.ir.step import Step
@@ -52,14 +53,13 @@ _MIN_SPLIT = 32  # instructions on such arrays that feed each other: few are not
 _BOOL, _FLOAT = Aval((), DType.of("bool")), DType.of("float64")
 _EFFECT = "std::debug_callback"
 _UPDATES = frozenset(("std::dynamic_update_slice", "std::scatter", "std::scatter_add"))
+_PARTS = ("std::slice", "std::dynamic_slice")
 _INDEXED = frozenset(("std::gather", "std::scatter", "std::scatter_add"))
 _TABLES = frozenset(("std::gather", "std::table"))
 _SHARES = frozenset(("std::clamp", "std::exp", "std::lt", "std::reduce_max"))
-_ELEMENTS = frozenset(("std::reshape", "std::concatenate"))
 _ROWS = frozenset(("std::reshape", "std::slice"))
 _GUARDED = frozenset(("std::broadcast_in_dim", "std::logical_and", "std::select"))
 _FILTERS = frozenset(("std::irfft", "std::mul", "std::rfft"))
-_COUNTS = frozenset(("std::convert", "std::reduce_sum"))
 _PASSES = "tenferro_numpy.plan_passes"
 #: by primitive, what writes expressions that do less work where operands are literals
 _BY_LITERALS = {
@@ -234,6 +234,13 @@ class Planner:
             return made
         return expression(op, avals, result, function)
 
+    def steps_of(self, *keys: str) -> list[Step]:
+        """Return the steps of these primitives that a pass may rewrite."""
+        if self.classes.keys().isdisjoint(keys):
+            return []
+        operations = self.operations
+        return [x for x in self.steps if getattr(x.operation_of(operations), "key", "") in keys]
+
     def operands_of(self, step: Step) -> tuple[int, ...]:
         """Return the slots that the instruction of a step reads; its line may read fewer."""
         return _read_instead(self.program.nodes[step.positions[0]].inputs, self.moved)
@@ -264,13 +271,10 @@ class Planner:
 
     def count_masks(self) -> None:
         """Count the true elements of a mask instead of summing them as numbers."""
-        if not _COUNTS <= self.classes.keys():
-            return
-        masks = [
-            type(row[0]) is Convert and self.avals[row[1][0]].dtype.is_bool
-            for row in self.program.nodes
-        ]
-        if any(masks):
+        converts = self.steps_of("std::convert")
+        numbers = {x.targets[0] for x in converts if self.avals[x.operands[0]].dtype.is_bool}
+        sums = {step.operands[0] for step in self.steps_of("std::reduce_sum")}
+        if not numbers.isdisjoint(sums):
             count = import_module(f"{_PASSES}.mask_counts").count_masks
             self.steps = count(self.steps, self.avals, self.operations, self.outputs, self.region)
 
@@ -301,7 +305,7 @@ class Planner:
 
     def keep_columns_separate(self) -> None:
         """Do not join index vectors whose columns their readers take one by one."""
-        if "std::concatenate" in self.classes:
+        if "std::concatenate" in self.classes and not _INDEXED.isdisjoint(self.classes):
             keep_separate = import_module(f"{_PASSES}.index_columns").keep_columns_separate
             self.steps = keep_separate(self.steps, self.avals, self.operations, self.outputs)
 
@@ -317,8 +321,12 @@ class Planner:
         if MEMORY_REUSE in self.how.without or _UPDATES.isdisjoint(self.classes):
             return
         kept = {*self.program.inputs, *self.outputs, *self.literals}.difference(self.donated)
-        read_early = import_module(f"{_PASSES}.early_reads").read_parts_early
-        self.steps = read_early(self.steps, self.avals, self.operations, kept)
+        updates = [step for step in self.steps if step.expression.update is not None]
+        updated = {step.operands[0] for step in updates}.difference(kept)
+        parts = [step for step in self.steps_of(*_PARTS) if step.operands[0] in updated]
+        if parts:
+            read_early = import_module(f"{_PASSES}.early_reads").read_parts_early
+            self.steps = read_early(self.steps, self.avals, self.operations, kept)
 
     def keep_terms(self) -> None:
         """Clamp terms of sums of exponentials only where a maximum is infinite."""
@@ -410,7 +418,8 @@ class Planner:
 
     def pick_elements(self) -> None:
         """Read single elements, and put arrays together of them, in one step each."""
-        if _ELEMENTS.isdisjoint(self.classes):
+        moves = self.steps_of("std::reshape", "std::concatenate")
+        if all([self.avals[x.targets[0]].size > MAX_ELEMENTS_PUT_TOGETHER for x in moves]):
             return
         given = self.avals, self.operations, self.literals, self.outputs
         pick_and_put = import_module(f"{_PASSES}.elements").pick_and_put
@@ -418,7 +427,9 @@ class Planner:
 
     def join_indices(self) -> None:
         """Take a row of an array by one index."""
-        if _ROWS <= self.classes.keys():
+        if _ROWS <= self.classes.keys() and any(
+            [step.expression.template == VIEW_BY_UNIT_AXES for step in self.steps]
+        ):
             join_indices = import_module(f"{_PASSES}.slice_indices").join_indices
             self.steps = join_indices(self.steps, self.operations, self.outputs)
 

@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from tenferro.backend.extend import NamedTuple
 from tenferro_numpy.machine.tile_size import Index
 
-__all__ = ["Box", "Part", "Pieces", "parts_of"]
+__all__ = ["MAX_ELEMENTS_PUT_TOGETHER", "Box", "Part", "Pieces", "parts_of"]
+
+MAX_ELEMENTS_PUT_TOGETHER = 64  # of an array that one call makes of numbers
 
 Box = tuple[tuple[int, int], ...]  # begin and end on every axis
 

@@ -9,7 +9,8 @@ joined slice by slice. Read next: `contraction.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
+from importlib import import_module
 from math import prod
 from typing import Any
 
@@ -27,13 +28,6 @@ from tenferro.primitives.reduction import (
     ReduceSum,
 )
 from tenferro_numpy.ir.expression import Expression, Function, Specialize
-from tenferro_numpy.kernels.tile_reductions import (
-    is_by_slices,
-    middle_of,
-    reduce_by_slices,
-    row_length,
-    rows_of,
-)
 
 __all__ = ["EXPRESSIONS"]
 
@@ -129,7 +123,7 @@ def _of_matrix(axes: tuple[int, ...], ones: Any, result: Aval, *, leads: bool) -
 
 def _of_middle(axes: tuple[int, ...], aval: Aval, result: Aval) -> Expression | None:
     """Sum over axes in the middle, behind which few elements lie, by a product for each part."""
-    found = middle_of(np.add, aval.shape, axes, np.dtype(aval.dtype.name))
+    found = _large().middle_of(np.add, aval.shape, axes, np.dtype(aval.dtype.name))
     if found is None:
         return None
     ones = _ones(found[1], aval.dtype.name)
@@ -164,6 +158,12 @@ _REPLACEMENTS: dict[Any, Callable[..., Expression | None]] = {
 }
 
 
+@cache
+def _large() -> Any:
+    """Import what reduces large arrays, which many programs do not have."""
+    return import_module("tenferro_numpy.kernels.tile_reductions")
+
+
 @lru_cache(maxsize=256)
 def _ones(count: int, dtype: str) -> Any:
     ones = np.ones(count, dtype)
@@ -175,12 +175,12 @@ def _by_rows(function: Any, axes: tuple[int, ...], aval: Aval) -> Any:
     """Return a reduction of many short rows; None if `reduce` is used."""
     if aval.dtype.name not in ("float32", "float64"):
         return None
-    length = row_length(aval.shape[1:], tuple(axis - 1 for axis in axes))
+    length = _large().row_length(aval.shape[1:], tuple(axis - 1 for axis in axes))
     if aval.size < _MIN_ELEMENTS_FOR_PRODUCT and not (
         length and aval.size // length * (30 - 0.8 * length) > 450  # nanoseconds that it saves
     ):
         return None
-    return rows_of(function, length, np.dtype(aval.dtype.name))
+    return _large().rows_of(function, length, np.dtype(aval.dtype.name))
 
 
 def _is_small_matrix(axes: tuple[int, ...], aval: Aval) -> bool:
@@ -192,7 +192,7 @@ def _is_by_slices(function: Any, axes: tuple[int, ...], aval: Aval, result: Aval
     """Return True if short axes are reduced faster slice by slice."""
     if aval.dtype is not result.dtype:
         return False
-    if not is_by_slices(function, aval.shape, axes, np.dtype(aval.dtype.name)):
+    if not _large().is_by_slices(function, aval.shape, axes, np.dtype(aval.dtype.name)):
         return False
     runs = aval.size // prod(aval.shape[max(axes) + 1 :])
     return runs * _RUN_NS > (aval.size // result.size - 1) * _SLICE_NS
@@ -202,7 +202,7 @@ def _of_slices(function: Any, axes: tuple[int, ...], x: Any) -> Any:
     """Reduce short axes by calls over their slices."""
     if not x.flags.c_contiguous:
         return function.reduce(x, axes, x.dtype)
-    return reduce_by_slices(function, x, axes)
+    return _large().reduce_by_slices(function, x, axes)
 
 
 def _of_rows(

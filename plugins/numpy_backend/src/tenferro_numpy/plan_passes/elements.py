@@ -19,13 +19,13 @@ import numpy as np
 from tenferro.primitives import Aval
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.structural import BroadcastInDim, Concatenate, Reshape, Slice
+from tenferro_numpy.ir.assembly import MAX_ELEMENTS_PUT_TOGETHER
 from tenferro_numpy.ir.expression import Expression, Scalar
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.python_scalars import UNBOXED
 
 __all__ = ["Element", "array_of_elements", "element_of", "packing", "pick_and_put"]
 
-_MAX_ELEMENTS = 64  # of an array that is put together
 _MAX_BYTES_TO_KEEP = 1 << 16  # of an array that lives longer because an element is read later
 _MAX_MOVES = 16  # steps behind a step that are looked at: its cost does not follow their number
 _FLOATS = ("float32", "float64")
@@ -48,7 +48,9 @@ def pick_and_put(
     `operations` are those of the program's instructions.
     """
     parts = _Parts(steps, avals, operations, literals)
-    moves = [s for _, s in parts.moves.values() if avals[s.targets[0]].size <= _MAX_ELEMENTS]
+    moves = [
+        s for _, s in parts.moves.values() if avals[s.targets[0]].size <= MAX_ELEMENTS_PUT_TOGETHER
+    ]
     if not moves:
         return steps
     parts.reads.update([slot for step in steps for slot in step.operands])
@@ -128,7 +130,7 @@ class _Parts:
 
     def _found(self, slot: int, moves: int) -> list[Element] | None:
         aval = self.avals[slot]
-        if not 0 < aval.size <= _MAX_ELEMENTS:
+        if not 0 < aval.size <= MAX_ELEMENTS_PUT_TOGETHER:
             return None
         if slot in self.literals:
             op = self.literals[slot]
