@@ -9,6 +9,7 @@ import tenferro as tn
 from tenferro_xla._host_memory import (
     ALIGNMENT,
     MIN_BYTES_TO_SHARE,
+    MIN_BYTES_TO_TAKE_OVER,
     AlignedCopies,
     address_of,
     is_readable_in_place,
@@ -56,6 +57,28 @@ def test_results_can_be_written_to_and_share_no_memory(several, offset):
         y[...] = 99
     np.testing.assert_array_equal(x, value)
     for y, w in zip(several(x), want, strict=True):
+        np.testing.assert_array_equal(y, w)
+
+
+SIZES = {"copied": MIN_BYTES_TO_TAKE_OVER // 8 - 1, "taken over": MIN_BYTES_TO_TAKE_OVER // 8}
+
+
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+def test_small_results_share_no_memory(size):
+    """Operands, equal results and constants are different arrays, which outlive the program."""
+    table = np.arange(float(size))
+    f = tn.jit(lambda x: (x, x, x + 1, x + 1, table, x[:1], x[:0]), backend="xla")
+    x = table[::-1].copy()
+    first, second = f(x), f(x)
+    arrays = [x, *first, *second]
+    for i, array in enumerate(arrays):
+        assert array.flags.writeable
+        assert not any(np.shares_memory(array, other) for other in arrays[:i])
+    for y in first:
+        y[...] = 99
+    del f, first
+    want = x, x, x + 1, x + 1, np.arange(float(size)), x[:1], x[:0]
+    for y, w in zip(second, want, strict=True):
         np.testing.assert_array_equal(y, w)
 
 

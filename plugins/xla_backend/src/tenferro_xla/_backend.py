@@ -20,11 +20,12 @@ from tenferro.backend.records import BackendConfig
 from tenferro.computegraph import CompiledProgram, Operation
 from tenferro.primitives import Aval
 from tenferro_xla._compile import own_settings
+from tenferro_xla._constant_gathers import with_slices
 from tenferro_xla._device import device_name, find_device
 from tenferro_xla._donation import donated_before
 from tenferro_xla._executable import XlaExecutable
 from tenferro_xla._fork import check_process, mark_used
-from tenferro_xla._host_memory import MIN_BYTES_TO_SHARE, taken_over
+from tenferro_xla._host_memory import MIN_BYTES_TO_TAKE_OVER, taker
 from tenferro_xla._jax import (
     Array,
     JaxRuntimeError,
@@ -125,9 +126,9 @@ class XlaBackend(Backend):
         if process_count() > 1:
             return self.to_numpy
         dtype = numpy_dtype(aval.dtype)
-        if self.device.platform != "cpu" or dtype.itemsize * aval.size < MIN_BYTES_TO_SHARE:
+        if self.device.platform != "cpu" or dtype.itemsize * aval.size < MIN_BYTES_TO_TAKE_OVER:
             return self._copied
-        return partial(self._taken_over, dtype)
+        return partial(self._taken_over, taker(aval.shape, dtype))
 
     def _copied(self, result: Array) -> NumpyArray:
         """Do what ``to_numpy`` does for the result of a program, in fewer steps."""
@@ -136,15 +137,15 @@ class XlaBackend(Backend):
         except RuntimeError:
             return self.to_numpy(result)
 
-    def _taken_over(self, dtype: np.dtype[Any], result: Array) -> NumpyArray:
-        if is_spread(result):
-            return self.to_numpy(result)
+    def _taken_over(self, take: Callable[[Array], NumpyArray], result: Array) -> NumpyArray:
         try:
             result.block_until_ready()
+            return take(result)
         except JaxRuntimeError as error:
             raise_original(error)
+            if is_spread(result):
+                return self.to_numpy(result)
             raise
-        return taken_over(result, dtype)
 
     def aval_of(self, operand: Any) -> Aval:
         """Shape and dtype."""
@@ -189,7 +190,7 @@ class XlaBackend(Backend):
         layout = _layout_in(options or {})
         if layout is not None:
             return ShardedExecutable(self, closed, checked, layout)
-        return XlaExecutable(self, closed, checked, self.device)
+        return XlaExecutable(self, with_slices(closed), checked, self.device)
 
     def memory_of(self, program: CompiledProgram, options: Options | None = None) -> int | None:
         """Return what XLA says of the compiled program; ``None`` if it has several segments.
