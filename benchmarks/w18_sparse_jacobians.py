@@ -36,7 +36,11 @@ W = Workload(
     ],
     quick=[*[Case(f"{name}, n = 50", (name, 50)) for name in NAMES], Case(GRID, (GRID, 49))],
     inputs=inputs,
-    goals=[Goal(1.2, case=f"{name}, n = 10,000") for name in (*NAMES, GRID)],
+    goals=[
+        Goal(1.2, case=f"{name}, n = 10,000", contestant=contestant)
+        for contestant in ("tenferro", "tenferro xla")
+        for name in (*NAMES, GRID)
+    ],
     tolerance=1e-4,
 )
 

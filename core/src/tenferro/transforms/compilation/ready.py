@@ -8,7 +8,9 @@ classes are compared. Read next: ``compilation/jit.py``.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from itertools import count
 from threading import RLock
 from typing import TYPE_CHECKING, Any
@@ -192,14 +194,28 @@ def _finisher(
     avals: Sequence[Aval], backend: Backend, operands: Sequence[Any], plain: bool, spec: Any
 ) -> Callable[[Any], Any]:
     """Return what makes a result of the user of the results of a program."""
-    if spec is _tree.LEAF and len(avals) == 1:
-        return deliverer_of_one(avals[0], backend, operands, plain)
+    if len(avals) == 1:
+        deliver_one = deliverer_of_one(avals[0], backend, operands, plain)
+        if spec is _tree.LEAF:
+            return deliver_one
+        pattern = _pattern_of(spec)
+        if pattern is not None:
+            put_together = import_module("tenferro.transforms.recording.sparse").put_together
+            return lambda results: put_together(pattern, (deliver_one(results),))
     deliver = deliverer(avals, backend, operands, plain, fresh=True)
     row = spec.row() if type(spec) is PlainSpec else None
     if deliver is list and row is not None:
         return row
     make = spec.maker() if type(spec) is PlainSpec else spec.unflatten
     return make if deliver is list else lambda results: make(deliver(results))
+
+
+def _pattern_of(spec: Any) -> Any:
+    """Return the pattern of a result that is a sparse matrix; None if it is another tree."""
+    module = sys.modules.get("tenferro.arrays.sparse.matrix")
+    if module is None or getattr(spec, "type", None) is not module.SparseArray:
+        return None
+    return spec.unflatten([object()]).pattern  # a stand-in makes no matrix
 
 
 def _has_looks(x: Any) -> bool:

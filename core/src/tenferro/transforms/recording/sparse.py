@@ -37,11 +37,12 @@ def put_together(pattern: SparsePattern, parts: Sequence[Any]) -> Any:
     Raises SparseResultError: if the entries are those of a batch of matrices.
     """
     (entries,) = parts
-    if not hasattr(entries, "shape"):  # a stand-in, for a description of the structure
+    shape = getattr(entries, "shape", None)
+    if shape is None:  # a stand-in, for a description of the structure
         return SparseArray(entries, pattern)
-    found = checked(entries, pattern)
-    if not isinstance(entries, Array):
+    if len(shape) == 1 and not isinstance(entries, Array):
         return pattern.matrix(entries)
+    found = checked(entries, pattern)
     if is_traced(entries.key) or entries.key.operand is UNKNOWN:
         return found
     return pattern.matrix(entries.key.operand)
