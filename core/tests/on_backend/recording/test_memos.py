@@ -5,6 +5,7 @@ plain arrays, so the value is NumPy's and the gradient that of differences.
 """
 
 import asyncio
+import functools
 import sys
 
 import numpy as np
@@ -291,6 +292,39 @@ def test_later_calls_find_each_operation(way, monkeypatch):
         tn.value_and_grad(f)(*args)
         assert applied or i
     assert not applied
+
+
+THROUGH = {  # helpers that make one definition of every function that they are given
+    "closure": lambda f: lambda *given: f(*given),
+    "two closures": lambda f: THROUGH["closure"](THROUGH["closure"](f)),
+    "partial": lambda f: functools.partial(lambda inner, *given: inner(*given), f),
+    "wrapper": lambda f: functools.wraps(THROUGH["closure"])(THROUGH["closure"](f)),
+}
+MANY = (
+    lambda x: np.sum(np.sin(x) * x),
+    lambda x: np.sum(np.exp(-x) ** 2),
+    lambda x: np.mean(x[1:] * x[:-1]),
+    lambda x: np.sum(np.outer(x, x) / (1 + x)),
+    lambda x: np.dot(np.cumsum(x), np.cos(x)),
+    lambda x: np.sum(np.log(x).reshape(2, 3).T @ np.ones(2)),
+)
+
+
+@pytest.mark.skipif(not HAS_MEMOS, reason="references are not counted exactly without the GIL")
+@pytest.mark.parametrize("through", THROUGH.values(), ids=THROUGH)
+def test_many_functions_that_a_helper_is_given_are_found(through, monkeypatch):
+    """Each has a memo of its own once they have failed to share one."""
+    emitted = []
+    emit_one = primitive.emit_one
+    monkeypatch.setattr(
+        primitive, "emit_one", lambda op, handles: emitted.append(op) or emit_one(op, handles)
+    )
+    for i in range(8):
+        emitted.clear()
+        for f in MANY:
+            check(f, (X + i,), tn.value_and_grad(through(f))(X + i))
+        assert emitted or i
+    assert not emitted
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from tenferro.primitives._source import raised_at, source_text
 from tenferro.tidu import Trace, in_rule, pinned_leaf
 from tenferro.transforms.errors import BorrowedWriteError
 from tenferro.transforms.recording import tree as _tree
-from tenferro.transforms.recording.memos import MEMOS, Lent, name_of
+from tenferro.transforms.recording.memos import MEMOS, Lent, name_by_captured, name_of
 
 if TYPE_CHECKING:
     from tenferro.arrays.handle.reads import Reads
@@ -79,6 +79,9 @@ class Loans:
             self.reads = {} if MEMOS.is_first(named[0]) else None
             return None
         found = MEMOS.take(named[0])
+        if found is None and MEMOS.has_failed(named[0]):
+            named = name_by_captured(function, named)
+            found = MEMOS.take(named[0])
         if found is None:
             self._unmarked = named, new_leaf(None, None).serial
             self.reads = {} if MEMOS.is_first(named[0]) else None

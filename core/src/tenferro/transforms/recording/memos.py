@@ -1,7 +1,8 @@
 """Memos of functions that transforms run again and again, lent to one call at a time.
 
 The first call of a function on arguments of some avals leaves a mark, the second one makes a memo,
-the later ones use it. A call that stores one of its values in a key while it records leaves no
+the later ones use it. Functions of one definition share it, until that fails: see
+`name_by_captured`. A call that stores one of its values in a key while it records leaves no
 mark: with a memo, it would end the memo. At its end a call checks that nothing else holds a value
 of the memo: a value that somebody kept must not see the operands of the next call. Then the
 operands are let go of, so that memos hold no data of the user, and the memo waits for the next
@@ -13,6 +14,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -29,7 +31,8 @@ MAX_MEMOS = 64
 MAX_CALLED = 4096  # functions whose calls are remembered
 MAX_VALUES = 32768  # of all memos together
 MAX_CONSTANT_BYTES = 65536  # of arrays that are closed over; a memo holds their copies
-_MAX_FAILURES = 12  # of calls in a row; such a function has no memo any more
+_MAX_FAILURES = 12  # of calls in a row; such a name has no memo any more
+_MAX_CAPTURED = 16  # captured functions that are looked at to name one that captures them
 _LEAST_TO_COLLECT = 12  # values; a collection of new objects costs as much as recording some
 _GREW = 3  # failures that count for a call that recorded much anew
 _LOST = 4  # failures that count for a call that ended its memo
@@ -188,6 +191,14 @@ class Pool:
             return None
         return found
 
+    def has_failed(self, name: Hashable) -> bool:
+        """Return True for a memo that recorded anew call after call."""
+        try:
+            found = self._waiting.get(name)
+        except TypeError:  # a structure without a hash
+            return False
+        return found is not None and found.failures >= _MAX_FAILURES
+
     def mark(self, name: Hashable, codes: Sequence[object]) -> None:
         """Note that a function ran, so that its next call makes a memo."""
         try:
@@ -274,6 +285,45 @@ def name_of(
         function = function.__wrapped__
         codes.append(_code_of(function))
     return (*map(id, codes), None, *argnums, *kinds), codes
+
+
+def name_by_captured(function: Any, named: Any) -> Any:
+    """Return a name that depends on the functions that a function captures, too, and its codes.
+
+    ``lambda x: loss(x)`` is one definition for every ``loss``. A helper that makes it for one loss
+    after the other would record anew into one memo each time. `named` is what `name_of` returned.
+    """
+    codes = [_code_of(inner) for inner in _captured(function)]
+    name, held = named
+    return ((*map(id, codes), name), [*held, *codes]) if codes else named
+
+
+def _captured(function: Any) -> list[Any]:
+    """Return the functions that a function, or what it wraps, holds in closures and partials."""
+    found: list[Any] = []
+    waiting = [function]
+    while waiting and len(found) < _MAX_CAPTURED:
+        outer = waiting.pop()
+        held = [_content(cell) for cell in getattr(outer, "__closure__", None) or ()]
+        held.append(getattr(outer, "__wrapped__", None))
+        if isinstance(outer, partial):
+            held += [outer.func, *outer.args, *outer.keywords.values()]
+        inner = [each for each in held if callable(each) and not _is_among(each, found)]
+        found += inner
+        waiting += inner
+    return found[:_MAX_CAPTURED]
+
+
+def _content(cell: Any) -> Any:
+    """Return what a cell holds; None before its variable is bound."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
+
+
+def _is_among(function: Any, found: Sequence[Any]) -> bool:
+    return any([each is function for each in found])
 
 
 def _code_of(function: Any) -> object:
