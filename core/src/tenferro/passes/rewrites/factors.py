@@ -5,7 +5,8 @@ product underflows that did not: derivatives of powers bring such numbers. So ar
 a/x + a/x, which are derivatives of x·x and of what it is part of, and t + (t + w) where 2·t is
 there or costs nothing. (x/y)·z = x·(z/y) where z/y is
 there anyway and one of them carries a derivative, as in those of quotients. -a - b = -(a + b), so
-that the sign moves on, to what takes it in. Results agree to rounding, where nothing overflows; a
+that the sign moves on, to what takes it in. exp(x - ln Σ exp x) is exp(x - max x) over its sum,
+which are there anyway. Results agree to rounding, where nothing overflows; a
 zero may have the other sign. No float16 or bfloat16 is multiplied in another order.
 Read next: ``reductions.py``.
 """
@@ -19,8 +20,10 @@ from tenferro.passes._facts import constant_of, is_narrow, is_real, made_by
 from tenferro.passes._repeats import REPEATED, along, may_repeat, repeated, varying
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import PassRules
+from tenferro.passes._shares import share_of_sum
 from tenferro.primitives.arithmetic import Add, Div, Mul, Neg, Sub
 from tenferro.primitives.constants import Constant
+from tenferro.primitives.elementwise import Exp
 from tenferro.primitives.structural import Transpose
 
 FACTORS = PassRules("factors")
@@ -169,3 +172,11 @@ def _sign_of_sum(rw: Rewriter, op: Sub, operands: _Operands) -> int | None:
     if made_by(rw, x, Neg) is None or not rw.can(Add) or not rw.is_read_once(x):
         return None
     return rw.emit(Neg(), rw.emit(Add(), rw.operands[x][0], b))
+
+
+@FACTORS.of(Exp, reads=[Sub])
+def _share(rw: Rewriter, op: Exp, operands: _Operands) -> int | None:
+    """exp(x - ln Σ exp x) = exp(x - m) / Σ exp(x - m) with m = max x, also where the
+    logarithm is m + ln Σ exp(x - m).
+    """
+    return share_of_sum(rw, operands[0])
