@@ -293,15 +293,14 @@ def many_bases(dtype):
     return np.resize(bases, MANY + len(bases))
 
 
-def within(dtype, exponent):
-    """Half a unit in the last place for each product or root, and for each factor of a quotient."""
-    rounded = abs(exponent) * (2 if exponent < 0 else 1) + 4
+def three_units(dtype):
+    """Three units in the last place; a subnormal number has fewer digits."""
     info = np.finfo(dtype)
-    return {"rtol": rounded * info.eps / 2, "atol": 2 * float(info.smallest_subnormal)}
+    return {"rtol": 3 * info.eps, "atol": 2 * float(info.smallest_subnormal)}
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("exponent", [-12, -7, -3, -2, 5, 6, 7, 8, 12])
+@pytest.mark.parametrize("exponent", [-12, -4, -3, -2, 3, 5, 6, 7, 12])
 def test_integer_powers_of_many_bases(check, dtype, exponent):
     """Products are powers of numbers, at the ends of the range, too; also over a dead operand."""
     x = many_bases(dtype)
@@ -313,7 +312,7 @@ def test_integer_powers_of_many_bases(check, dtype, exponent):
         return *with_sign(tp.integer_pow(product, exponent)), of_dead, product
 
     results = (*with_sign(expected), expected, x)
-    check(powers, [x, np.ones_like(x)], results, **within(dtype, exponent))
+    check(powers, [x, np.ones_like(x)], results, **three_units(dtype))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -329,6 +328,4 @@ def test_powers_between_integers_of_many_bases(check, dtype, exponent):
         return *with_sign(tp.pow(product, wide)), tp.pow(tp.mul(product, one), wide), product
 
     results = (*with_sign(expected), expected, x)
-    check(
-        powers, [x, np.array(exponent, dtype), np.ones_like(x)], results, **within(dtype, exponent)
-    )
+    check(powers, [x, np.array(exponent, dtype), np.ones_like(x)], results, **three_units(dtype))

@@ -1,9 +1,10 @@
 """Powers of arrays: as products and roots where the exponent is small, else by NumPy's `power`.
 
 NumPy's vectorized `power` takes 15 to 30 ns per element of float64, a product, a quotient or a root
-1 ns. So integer exponents up to 12 are products, and 1.5 is x·√x; each product rounds once, so that
-xⁿ is within n/2 units in the last place, and n/2 more for a negative n. For these 1/x is taken
-first, because xⁿ overflows where x⁻ⁿ is still a subnormal number.
+1 ns. So integer exponents from -3 to 6 are products, and 1.5 is x·√x. Each product rounds once, so
+that xⁿ is within n/2 units in the last place, and n/2 more for a negative n: at most 3. For these
+1/x is taken first, because xⁿ overflows where x⁻ⁿ is still a subnormal number. `power`, which is
+within one unit, keeps the others.
 `power` hands each negative base to the C library (50 to 100 ns). Another integer power of x is that
 of |x| with a sign, so it is computed of |x|.
 Where one exponent 0.5 serves several elements in memory, `power` of NumPy 2.3 takes square roots:
@@ -29,7 +30,7 @@ __all__ = ["float_power", "integer_power", "power_of_any_layout"]
 _MIN_ELEMENTS = 16
 #: Elements from which several calls cost less than one `power`.
 _MIN_ELEMENTS_FOR_PRODUCTS = 128
-_MAX_PRODUCT = 12  # the largest exponent whose power is made of products
+_PRODUCTS = range(-3, 7)  # exponents whose powers are made of products
 _HALVES = frozenset((-2.5, -1.5, -0.5, 0.5, 1.5, 2.5))  # exponents whose powers are made of roots
 _WITH_SIMD = ("float32", "float64")  # dtypes whose `power` is vectorized
 
@@ -42,7 +43,7 @@ def integer_power(exponent: int, result: Aval) -> Expression:
             "{p0}({0}, {p1})", bound[:2], broadcasts=True, into="{p0}({0}, {p1}, {out})",
             in_place=True,
         )  # fmt: skip
-    if abs(exponent) <= _MAX_PRODUCT and result.size >= _MIN_ELEMENTS_FOR_PRODUCTS:
+    if exponent in _PRODUCTS and result.size >= _MIN_ELEMENTS_FOR_PRODUCTS:
         return Expression(
             f"{{p0}}({{0}}, {exponent})", (_product,), broadcasts=True,
             into=f"{{p0}}({{0}}, {exponent}, {{out}})", in_place=True,
