@@ -43,7 +43,7 @@ PLACES = {
 def test_pieces_are_the_places(name):
     """places = the strands of each piece, read in turn"""
     places, count = PLACES[name]
-    found = pieces_of(places)
+    found = pieces_of(places, 16)
     assert (found and len(found)) == count
     if found:
         turns = [np.arange(p.turns)[:, None] for p in found]
@@ -80,6 +80,22 @@ def test_gathers_of_joined_vectors(programs, dtype):
         np.testing.assert_array_equal(y, parts.ravel()[np.array(places, int)])
     kept = sum([isinstance(node.operation, Gather) for node in executable.program.nodes])
     assert kept == len(few) + sum([count is None for _, count in PLACES.values()])
+
+
+def test_many_strands_of_one_vector_stay_a_gather(programs):
+    """Of a join they are slices: its gather would ask for the part of each element, too."""
+    places = in_turn(*(I + N // 4 * i for i in range(8)))
+    sources = {
+        1: lambda x: x,
+        0: lambda x: tp.concatenate([tp.slice(x, (0,), (N,)), tp.slice(x, (N,), (3 * N,))], 0),
+    }
+    for count, source in sources.items():
+        executable = programs.compile(
+            lambda x, of=source: taken(of(x), places), tp.Aval((3 * N,), "float64")
+        )
+        np.testing.assert_array_equal(executable(np.arange(3.0 * N))[0], places)
+        operations = [node.operation for node in executable.program.nodes]
+        assert sum([isinstance(op, Gather) for op in operations]) == count
 
 
 def test_places_outside_keep_their_mode(programs):

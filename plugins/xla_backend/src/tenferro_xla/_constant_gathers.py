@@ -25,7 +25,8 @@ __all__ = ["pieces_of", "with_slices"]
 
 MIN_PLACES = 64  # a table of fewer costs less than the slices
 MAX_SLICES = 32
-_MAX_STRANDS = 16  # of one piece
+# strands of one piece: each turn asks which of them an element is in, as a join does
+_MAX_STRANDS, _MAX_STRANDS_OF_JOIN = 4, 16
 _MIN_TURNS = 3  # any two places are evenly spaced
 
 
@@ -76,15 +77,19 @@ def _pieces_of_gather(
     places = np.asarray(table.operation.values, np.int64)
     if places.min() < 0 or places.max() >= size:
         return None
-    return pieces_of(places)
+    maker = makers.get(node.inputs[0])
+    is_join = maker is not None and isinstance(maker.operation, Concatenate)
+    return pieces_of(places, _MAX_STRANDS_OF_JOIN if is_join else _MAX_STRANDS)
 
 
-def pieces_of(places: NumpyArray) -> list[Piece] | None:
-    """Return places as few pieces; ``None`` if these would need too many slices."""
+def pieces_of(places: NumpyArray, strands: int) -> list[Piece] | None:
+    """Return places as few pieces of at most so many ``strands``; ``None`` if these would need
+    too many slices.
+    """
     found: list[Piece] = []
     at = slices = 0
     while at < len(places):
-        piece = _piece_at(places, at)
+        piece = _piece_at(places[at:], strands)
         slices += len(piece.strands)
         if slices > MAX_SLICES:
             return None
@@ -93,14 +98,13 @@ def pieces_of(places: NumpyArray) -> list[Piece] | None:
     return found
 
 
-def _piece_at(places: NumpyArray, at: int) -> Piece:
-    """Return the longest piece that begins there; of equally long ones that of fewest strands.
+def _piece_at(left: NumpyArray, most: int) -> Piece:
+    """Return the longest piece at the beginning; of equally long ones that of fewest strands.
 
     The first elements of diagonals that are equally long are evenly spaced, too.
     """
-    left = places[at:]
     best = Piece((Strand(int(left[0]), 1),), 1)
-    for count in range(1, _MAX_STRANDS + 1):
+    for count in range(1, most + 1):
         turns = _turns(left, count)
         if turns * count > best.turns * len(best.strands):
             steps = (left[count : 2 * count] - left[:count]).tolist()
