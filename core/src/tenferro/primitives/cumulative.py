@@ -13,6 +13,7 @@ from math import inf
 from tenferro.computegraph import Operation
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import accepted, axes, integers
+from tenferro.primitives._dtype import int64
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Linear, Mixed, TensorPrimitive, bind
 from tenferro.primitives._recurrence import earlier, recurrence
@@ -123,10 +124,10 @@ def _mean_of_the_best(
     dx: Handle, attained: Handle, joins: Handle, axis: int, reverse: bool
 ) -> Handle:
     """Average dx over the elements that attain the extremum so far, since its last change."""
-    one, zero = full_like(dx, 1), zeros_like(dx)
-    count = recurrence(one, convert(attained, dx.dtype), axis, reverse=reverse, joins=joins)
-    total = recurrence(one, select(attained, dx, zero), axis, reverse=reverse, joins=joins)
-    return total / count
+    count = recurrence(None, convert(attained, int64), axis, reverse=reverse, joins=joins)
+    found = select(attained, dx, zeros_like(dx))
+    total = recurrence(None, found, axis, reverse=reverse, joins=joins)
+    return total / convert(count, dx.dtype)
 
 
 class Cumlogsumexp(Mixed):

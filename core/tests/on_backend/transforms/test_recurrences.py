@@ -106,3 +106,78 @@ def test_derivatives_of_what_is_sorted_follow_the_elements(k):
     np.testing.assert_array_equal(tn.jacrev(lambda x: p.sort([x], 0)[0])(x), np.eye(4)[order])
     largest = tn.jacfwd(lambda x: p.top_k(x, k, axis=0)[0])(x)
     np.testing.assert_array_equal(largest, np.eye(4)[order[::-1][:k]])
+
+
+def product_gradient(x, w):
+    """Σ_i w_i Π_{j≤i} x_j: with a_i = w_i + x_{i+1} a_{i+1} the slope in x_i is Π_{j<i} x_j a_i"""
+    before = np.concatenate([[1.0], np.cumprod(x)[:-1]])
+    a = w.copy()
+    for i in reversed(range(len(x) - 1)):
+        a[i] += x[i + 1] * a[i + 1]
+    return before * a
+
+
+def mass_gradient(x, w):
+    """Σ_i w_i ln Σ_{j≤i} exp x_j: the slope in x_k is exp(x_k) Σ_{i≥k} w_i / Σ_{j≤i} exp x_j"""
+    return np.exp(x) * np.cumsum((w / np.cumsum(np.exp(x)))[::-1])[::-1]
+
+
+def largest_gradient(x, w):
+    """Σ_i w_i max_{j≤i} x_j: w_i is divided among the elements that are the largest so far"""
+    found = np.zeros_like(x)
+    best = []
+    for i in range(len(x)):
+        if not best or x[i] > x[best[0]]:
+            best = []
+        if not best or x[i] == x[best[0]]:
+            best.append(i)
+        found[best] += w[i] / len(best)
+    return found
+
+
+#: The first is solved by steps that double the distance, the others in pairs, an odd one left over.
+LENGTHS = [33, 4096, 5001]
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize(
+    "function, formula, digits",
+    [
+        (p.cumprod, product_gradient, None),
+        (p.cumlogsumexp, mass_gradient, None),
+        (p.cummax, largest_gradient, 2),
+        (p.cummin, lambda x, w: largest_gradient(-x, w), 2),
+    ],
+)
+def test_gradient_of_long_arrays(function, formula, digits, reverse, length):
+    """d(Σ w_i y_i)/dx, element by element; rounded x have ties, and a product has a zero"""
+    generator = np.random.default_rng(length)
+    x, w = 1 + 0.01 * generator.normal(size=length), generator.normal(size=length)
+    if digits is not None:
+        x = np.round(x, digits)
+    elif function is p.cumprod:
+        x[length // 2] = 0.0
+    found = tn.grad(lambda x: np.sum(w * function(x, 0, reverse=reverse)))(x)
+    flip = slice(None, None, -1 if reverse else 1)
+    np.testing.assert_allclose(found, formula(x[flip], w[flip])[flip], rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_no_nan_crosses_a_new_maximum(length):
+    """dy_i = dx_i where x_i is larger than all before, whatever their tangents are"""
+    x, dx = np.arange(float(length)), np.ones(length)
+    dx[::3] = np.nan
+    found = tn.jvp(lambda x: p.cummax(x, 0), (x,), (dx,))[1]
+    np.testing.assert_array_equal(found, dx)
+
+
+@pytest.mark.parametrize("function", [p.cumprod, p.cummax, p.cumlogsumexp])
+def test_work_of_a_gradient_grows_like_the_length(function):
+    """16 times the elements take at most 17 times the operations"""
+
+    def work(length):
+        gradient = tn.grad(lambda x: p.reduce_sum(function(x, 0), (0,)))
+        return tn.explain(gradient, tn.Aval((length,), "float64")).cost.flops
+
+    assert work(2**17) <= 17 * work(2**13)
