@@ -40,6 +40,14 @@ def two_axes(x):
     return tn.sum(tn.arange(1.0, len(x) + 1) * tn.special.logsumexp(y, axis=(1, 2)))
 
 
+def shares_too(x):
+    """Σ n·ln Σ exp x, and shares that count in no derivative."""
+    y = tn.special.logsumexp(x, axis=1)
+    shares = tn.where(tn.isfinite(y)[:, None], tn.exp(x - y[:, None]), 0.0)
+    weights = tn.arange(1.0, len(x) + 1)
+    return tn.sum(weights * y) + tn.sum(tn.stop_gradient(shares)) * 1e-30
+
+
 def compiled(function):
     return tn.jit(tn.value_and_grad(function), backend="numpy")
 
@@ -52,6 +60,7 @@ def compiled(function):
         (first_axis, "float64"),
         (two_axes, "float64"),
         (last_axis, "float32"),
+        (shares_too, "float64"),
     ],
 )
 def test_equal_infinities_share_equally(function, name, dtype):
@@ -95,6 +104,11 @@ def test_finite_maxima_keep_the_terms_and_their_sum():
     program = text[text.index("def make") :]
     assert program.count("argmax") == 1
     assert program.count(" is ") == 2  # the terms and their sum
+
+
+def test_finite_maxima_keep_the_shares_of_terms():
+    text = compiled(shares_too).explain(FINITE)
+    assert text[text.index("def make") :].count(" is ") == 3  # terms, their sum, their quotient
 
 
 @pytest.mark.usefixtures("on_numbers")

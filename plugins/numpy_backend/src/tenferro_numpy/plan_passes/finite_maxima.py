@@ -3,7 +3,8 @@
 The derivative of `logsumexp` counts 1 for an entry equal to an infinite maximum: each of its terms
 exp(x - max x) is clamped between 1 and what the maximum of its row says. Where all maxima are
 finite, terms lie between 0 and 1 and stay as they are, so that their sum is the one that the value
-has taken. One look at the maxima, which are clamped as well, tells this for both.
+has taken, and so are their shares in it, if a value is made of these. One look at the maxima, which
+are clamped as well, tells this for both.
 Read next: `planner.py`; the formulas are in `tenferro.primitives.exponential_sums`.
 """
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from tenferro.backend.extend import NamedTuple
 from tenferro.primitives import Aval
-from tenferro.primitives.arithmetic import Clamp, Sub
+from tenferro.primitives.arithmetic import Clamp, Div, Sub
 from tenferro.primitives.comparison import Lt
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.elementwise import Exp
@@ -32,6 +33,7 @@ _FINITE = (
     "({0} if {p1} <= {0}.item({0}.argmin()) and {0}.item({0}.argmax()) <= {p2}"
     " else {p0}({0}, {p1}, {p2}))"
 )
+_DIVIDED = "({1} if {2} is {0} else {p0}({2}, {3}, {p1}))"
 _KEPT = "({0} if {1} is {2} else {p0}({0}, {2}, {p1}, {p2}))"
 
 
@@ -56,8 +58,10 @@ def keep_terms(
     if not kept:
         return [*steps]
     sums: dict[tuple[Any, int], int] = {}
+    quotients: dict[tuple[Any, int, int], int] = {}
     for step in steps:
         program.sum_once(step, kept, sums)
+        program.divide_once(step, kept, quotients)
     return without_unread([*steps], program.idle, outputs)
 
 
@@ -189,6 +193,34 @@ class Exponentials:
             text = f"({{1}} if {{2}} is {{0}} else {again})"
             step.expression = Expression(text, line.bound, shares=True)
             step.operands = (kept[x], known, x)
+
+    def divide_once(
+        self, step: Step, kept: Mapping[int, int], quotients: dict[tuple[Any, int, int], int]
+    ) -> None:
+        """Let shares of terms that may have been kept take those that are there, if they were."""
+        if type(self.operation(step)) is not Div:
+            return
+        x, wide = step.operands
+        sums = self.operands(wide, BroadcastInDim)
+        if sums is None:
+            return
+        (total,) = sums
+        spread, summed = self.makers[wide], self.makers.get(total)
+        how = self.operation(spread)
+        if x not in kept:
+            quotients[how, x, total] = step.targets[0]
+        elif summed is not None and summed.operands[2:] == (x,):
+            known = quotients.get((how, kept[x], summed.operands[1]))
+            if known is not None:
+                bound = _divided, how.expanded(self.avals[total].shape)
+                step.expression = Expression(_DIVIDED, bound, shares=True)
+                step.operands = (kept[x], known, x, total)
+                self.idle.add(spread)
+
+
+def _divided(terms: Any, total: Any, shape: tuple[int, ...]) -> Any:
+    """Divide clamped terms by their sum."""
+    return np.divide(terms, total.reshape(shape))
 
 
 def _clamped(terms: Any, top: Any, lowest: float, shape: tuple[int, ...]) -> Any:
