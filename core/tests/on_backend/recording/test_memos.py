@@ -14,7 +14,7 @@ import pytest
 import tenferro as tn
 from tenferro.computegraph import UNKNOWN
 from tenferro.primitives import _primitive as primitive
-from tenferro.transforms.recording.memos import MAX_MEMOS, MEMOS
+from tenferro.transforms.recording.memos import MAX_MEMOS, MAX_VARIANTS, MEMOS
 
 CALLS = 7
 X = np.linspace(0.5, 2.0, 6)
@@ -310,21 +310,58 @@ MANY = (
 )
 
 
-@pytest.mark.skipif(not HAS_MEMOS, reason="references are not counted exactly without the GIL")
-@pytest.mark.parametrize("through", THROUGH.values(), ids=THROUGH)
-def test_many_functions_that_a_helper_is_given_are_found(through, monkeypatch):
-    """Each has a memo of its own once they have failed to share one."""
-    emitted = []
+def steps(x, count):
+    y = x
+    for _ in range(count):
+        y = 0.5 * np.sin(y) + x / 9
+    return np.sum(y)
+
+
+def through_rows(m):
+    return lambda x: np.sum(np.tanh(m @ x) * np.sin(m[0] @ x)), (M[0],)
+
+
+VARIANTS = {  # of one definition: the k-th of several, and its argument
+    **{
+        name: lambda k, through=through: (through(MANY[k]), (X,))
+        for name, through in THROUGH.items()
+    },
+    "captured number": lambda k: (lambda x: steps(x, k + 1), (X,)),
+    "number as an argument": lambda k: (steps, (X, k + 1)),
+    "captured array": lambda k: through_rows(M[: k % 4 + 1]),
+    "array as an argument": lambda k: (lambda x, m: np.sum(m @ x) ** 2, (M[0], M[: k % 4 + 1])),
+}
+
+
+@pytest.fixture
+def emitted(monkeypatch):
+    """Operations that were recorded anew."""
+    found = []
     emit_one = primitive.emit_one
     monkeypatch.setattr(
-        primitive, "emit_one", lambda op, handles: emitted.append(op) or emit_one(op, handles)
+        primitive, "emit_one", lambda op, handles: found.append(op) or emit_one(op, handles)
     )
+    return found
+
+
+@pytest.mark.skipif(not HAS_MEMOS, reason="references are not counted exactly without the GIL")
+@pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS)
+def test_each_of_many_variants_is_found(variant, emitted):
+    """Those of one definition have a memo each, once they have failed to share one."""
     for i in range(8):
         emitted.clear()
-        for f in MANY:
-            check(f, (X + i,), tn.value_and_grad(through(f))(X + i))
+        for k in range(6):
+            f, (x, *others) = variant(k)
+            check(f, (x + i, *others), tn.value_and_grad(f)(x + i, *others))
         assert emitted or i
     assert not emitted
+
+
+def test_variants_of_a_function_are_few():
+    """A function that captures a counter has another variant at every call."""
+    for k in range(2 * MAX_VARIANTS):
+        tn.grad(steps)(X, k)
+    assert MAX_VARIANTS <= len(MEMOS.waiting) <= MAX_VARIANTS + 1
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ recorded before. Read next: ``recording/arguments.py``.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from threading import local
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ from tenferro.primitives._source import raised_at, source_text
 from tenferro.tidu import Trace, in_rule, pinned_leaf
 from tenferro.transforms.errors import BorrowedWriteError
 from tenferro.transforms.recording import tree as _tree
-from tenferro.transforms.recording.memos import MEMOS, Lent, name_by_captured, name_of
+from tenferro.transforms.recording.memos import MEMOS, Lent, name_of
 
 if TYPE_CHECKING:
     from tenferro.arrays.handle.reads import Reads
@@ -64,7 +64,12 @@ class Loans:
         self._protected: list[Any] = []
 
     def memo_of(
-        self, function: Any, argnums: Sequence[Hashable], trees: Sequence[Tree]
+        self,
+        function: Any,
+        argnums: Sequence[Hashable],
+        trees: Sequence[Tree],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
     ) -> Lent | None:
         """Return what earlier calls of a function recorded, until these loans end.
 
@@ -79,8 +84,11 @@ class Loans:
             self.reads = {} if MEMOS.is_first(named[0]) else None
             return None
         found = MEMOS.take(named[0])
-        if found is None and MEMOS.has_failed(named[0]):
-            named = name_by_captured(function, named)
+        if found is None:
+            others = [x for i, x in enumerate(args) if i not in argnums]
+            named = MEMOS.variant(named, function, [*others, *(kwargs or {}).values()])
+            if named is None:
+                return None
             found = MEMOS.take(named[0])
         if found is None:
             self._unmarked = named, new_leaf(None, None).serial

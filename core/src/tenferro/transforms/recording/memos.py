@@ -1,12 +1,13 @@
 """Memos of functions that transforms run again and again, lent to one call at a time.
 
 The first call of a function on arguments of some avals leaves a mark, the second one makes a memo,
-the later ones use it. Functions of one definition share it, until that fails: see
-`name_by_captured`. A call that stores one of its values in a key while it records leaves no
-mark: with a memo, it would end the memo. At its end a call checks that nothing else holds a value
-of the memo: a value that somebody kept must not see the operands of the next call. Then the
-operands are let go of, so that memos hold no data of the user, and the memo waits for the next
-call. Read next: ``arrays/handle/memo.py``.
+the later ones use it. All functions that one definition makes share it. If they record anew into it
+call after call, it fails, and each variant has a memo of its own: see `name_of_variant`. A call
+that stores one of its values in a key while it records leaves no mark: with a memo, it would end
+the memo. At its end a call checks that nothing else holds a value of the memo: a value that
+somebody kept must not see the operands of the next call. Then the operands are let go of, so that
+memos hold no data of the user, and the memo waits for the next call.
+Read next: ``arrays/handle/memo.py``.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ MAX_CALLED = 4096  # functions whose calls are remembered
 MAX_VALUES = 32768  # of all memos together
 MAX_CONSTANT_BYTES = 65536  # of arrays that are closed over; a memo holds their copies
 _MAX_FAILURES = 12  # of calls in a row; such a name has no memo any more
-_MAX_CAPTURED = 16  # captured functions that are looked at to name one that captures them
+MAX_VARIANTS = 32  # of a function whose memo failed, with memos of their own
+_MAX_CAPTURED = 32  # values that are looked at to name the function that captures them
+_STATIC = frozenset((int, bool, str, type(None)))
 _LEAST_TO_COLLECT = 12  # values; a collection of new objects costs as much as recording some
 _GREW = 3  # failures that count for a call that recorded much anew
 _LOST = 4  # failures that count for a call that ended its memo
@@ -43,12 +46,13 @@ class Lent:
 
     __slots__ = (
         "codes", "counts", "failures", "first_size", "followed", "has_grown", "memo", "others",
-        "size", "trace", "values",
+        "size", "trace", "values", "variants",
     )  # fmt: skip
 
     def __init__(self, codes: Sequence[object]) -> None:
         self.codes = codes  # held, so that their ids stay their own
         self.failures = 0
+        self.variants: set[Hashable] = set()  # names of memos instead of this one, once it failed
         self.memo: Memo | None = None
         self.forget()
 
@@ -191,13 +195,21 @@ class Pool:
             return None
         return found
 
-    def has_failed(self, name: Hashable) -> bool:
-        """Return True for a memo that recorded anew call after call."""
+    def variant(self, named: Any, function: Any, others: Iterable[Any]) -> Any:
+        """Return what names a function and the variant of it that is called, if its memo failed.
+
+        None if there are too many variants; ``named`` if the memo has not failed.
+        """
         try:
-            found = self._waiting.get(name)
+            failed = self._waiting.get(named[0])
         except TypeError:  # a structure without a hash
-            return False
-        return found is not None and found.failures >= _MAX_FAILURES
+            return None
+        if failed is None or failed.failures < _MAX_FAILURES:
+            return named
+        variant = name_of_variant(named, function, others)
+        if len(failed.variants) < MAX_VARIANTS:
+            failed.variants.add(variant[0])
+        return variant if variant[0] in failed.variants else None
 
     def mark(self, name: Hashable, codes: Sequence[object]) -> None:
         """Note that a function ran, so that its next call makes a memo."""
@@ -287,19 +299,29 @@ def name_of(
     return (*map(id, codes), None, *argnums, *kinds), codes
 
 
-def name_by_captured(function: Any, named: Any) -> Any:
-    """Return a name that depends on the functions that a function captures, too, and its codes.
+def name_of_variant(named: Any, function: Any, others: Iterable[Any]) -> Any:
+    """Return a name that depends on what a function captures, too, and its codes.
 
-    ``lambda x: loss(x)`` is one definition for every ``loss``. A helper that makes it for one loss
-    after the other would record anew into one memo each time. `named` is what `name_of` returned.
+    ``lambda x: loss(x, n)`` is one definition for every ``loss`` and every number of steps ``n``. A
+    program that makes it of one after the other would record anew into one memo each time. What
+    counts are functions, whole numbers, texts and the avals of arrays, captured or among
+    ``others``, the arguments that no derivative follows; ``named`` is what `name_of` has returned.
     """
-    codes = [_code_of(inner) for inner in _captured(function)]
+    codes: list[object] = []
+    kinds: list[Hashable] = []
+    for value in chain(others, _captured(function)):
+        if type(value) in _STATIC:
+            kinds.append(value)
+        elif is_numpy(value):
+            kinds.append(aval_of_operand(value))
+        elif callable(value):
+            codes.append(_code_of(value))
     name, held = named
-    return ((*map(id, codes), name), [*held, *codes]) if codes else named
+    return ((*map(id, codes), None, *kinds, name), [*held, *codes])
 
 
 def _captured(function: Any) -> list[Any]:
-    """Return the functions that a function, or what it wraps, holds in closures and partials."""
+    """Return what a function, or what it wraps or calls so, holds in closures and partials."""
     found: list[Any] = []
     waiting = [function]
     while waiting and len(found) < _MAX_CAPTURED:
@@ -308,9 +330,9 @@ def _captured(function: Any) -> list[Any]:
         held.append(getattr(outer, "__wrapped__", None))
         if isinstance(outer, partial):
             held += [outer.func, *outer.args, *outer.keywords.values()]
-        inner = [each for each in held if callable(each) and not _is_among(each, found)]
+        inner = [each for each in held if not any([each is known for known in found])]
         found += inner
-        waiting += inner
+        waiting += [each for each in inner if callable(each)]
     return found[:_MAX_CAPTURED]
 
 
@@ -320,10 +342,6 @@ def _content(cell: Any) -> Any:
         return cell.cell_contents
     except ValueError:
         return None
-
-
-def _is_among(function: Any, found: Sequence[Any]) -> bool:
-    return any([each is function for each in found])
 
 
 def _code_of(function: Any) -> object:

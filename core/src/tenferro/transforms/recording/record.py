@@ -79,7 +79,7 @@ def record(
 ) -> Recording:
     """Call the function with the chosen arguments followed; the caller ends the ``loans``."""
     trees = [_tree.flatten(args[i]) for i in check_argnums(argnums, len(args))]
-    memo = loans.memo_of(function, argnums, trees)
+    memo = loans.memo_of(function, argnums, trees, args, kwargs)
     is_found_again = memo is not None and memo.followed and len(argnums) == len(args)
     names = [""] * len(args) if is_found_again else parameter_names(function, len(args))
     nested = None if memo is not None else loans.nested([names[i] for i in argnums], trees)
