@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import tenferro as tn
+from tenferro.arrays.evaluation import evaluate
+from tenferro.arrays.handle.memo import MAX_SEEN
 from tenferro.computegraph import ValueKey
 from tenferro.transforms.recording.memos import MEMOS
 
@@ -287,6 +289,44 @@ def test_later_calls_find_what_earlier_ones_recorded(way):
         memos.append([(lent.memo, lent.size) for lent in MEMOS.waiting])
     assert memos[-1] == memos[-5]
     assert memos[-1][0][1] > 0
+
+
+@pytest.mark.skipif(not HAS_MEMOS, reason="there are no memos without the GIL")
+@pytest.mark.parametrize(
+    "way",
+    [way for way in STEADY if way is not a_value_of_what_is_closed_over],  # it is not a memo's
+    ids=lambda way: way.__name__,
+)
+def test_later_calls_find_the_programs_of_their_looks(way, monkeypatch):
+    """Paths that were taken before walk over no graph."""
+    walks = []
+    walk = evaluate._known_walk
+    monkeypatch.setattr(
+        evaluate, "_known_walk", lambda keys, asked: walks.append(asked) or walk(keys, asked)
+    )
+    for i in [*range(8), *range(8)]:
+        walks.clear()
+        f, x = way(i)
+        check(f, x, tn.value_and_grad(f)(x))
+    assert not walks
+
+
+def test_many_looks_of_a_call_are_remembered_up_to_a_bound():
+    """A loop that looks at each of its values: d/dx Σ x/2ᵏ, up to the first k where x/2ᵏ < 1."""
+
+    def f(x):
+        total = x
+        while x > 1.0:
+            x = x / 2.0
+            total = total + x
+        return total
+
+    for i in range(CALLS):
+        x = 2.0**40 + 2.0**39 + i
+        count = int(np.floor(np.log2(x))) + 1
+        assert tn.grad(f)(x) == 2.0 - 0.5**count
+    (lent,) = MEMOS.waiting
+    assert not HAS_MEMOS or 0 < len(lent.memo.programs) <= MAX_SEEN + 1
 
 
 DERIVATIVES = {

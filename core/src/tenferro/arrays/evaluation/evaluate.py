@@ -64,9 +64,25 @@ def look_at(key: ValueKey, asked: str) -> Any:
 
     Raises ConcretizationError: if a leaf is an argument that is only traced.
     """
-    if held_by(key) is UNKNOWN:
+    if held_by(key) is UNKNOWN and not _look_again(key):
         _evaluate([key], _known_walk([key], asked), is_look=True)
     return looked_at(key)
+
+
+def _look_again(key: ValueKey) -> bool:
+    """Run the graph by which an earlier call of a remembered function looked at a value, if any."""
+    memo = key.memo
+    entry = None if memo is None or memo.is_spoiled else memo.entry_of_look(key)
+    found = None if entry is None else memo.programs.get(entry)
+    if found is None:
+        return False
+    graph, outputs = found
+    operands = [looked_at(leaf) for leaf in graph.inputs]
+    if any([operand is UNKNOWN for operand in operands]):
+        return False
+    for output, result in zip(outputs, _run(graph, operands), strict=True):
+        memo.look(output, result, is_cut=not is_traced(output))
+    return True
 
 
 def _known_walk(wanted: Sequence[ValueKey], asked: str) -> Walk:
@@ -121,6 +137,9 @@ def _evaluate(wanted: list[ValueKey], walk: Walk, is_look: bool) -> None:
         with CollectorPaused():
             graph = flatten_walk((), outputs, walk)
     results = _run(graph, [looked_at(leaf) for leaf in graph.inputs])
+    memo = wanted[0].memo if is_look and len(wanted) == 1 else None
+    if memo is not None and not memo.is_spoiled:
+        memo.keep_program(wanted[0], graph, outputs)
     for key, result in zip(outputs, results, strict=True):
         if is_look and key.memo is not None and not key.memo.is_spoiled:
             key.memo.look(key, result, is_cut=not is_traced(key))

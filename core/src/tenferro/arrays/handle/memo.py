@@ -26,12 +26,13 @@ from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.handle.held_keys import HeldKeys, keys_in
-from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
+from tenferro.computegraph import UNKNOWN, MaterializedGraph, ValueKey, new_leaf
 from tenferro.computegraph._keys import NO_TRACES, SHARED_SERIAL
 from tenferro.primitives._handle import Handle
 
 Entry = tuple[Any, ...]  # a function, and what it was called with
 MAX_ENTRIES = 8192
+MAX_SEEN = 32  # values that a call has looked at before; further looks are not remembered
 _VARIES = -1
 _NUMBERS = frozenset((int, float, bool))
 _INTEGERS = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
@@ -104,13 +105,14 @@ class Memo:
     ``all_traces`` those of nested transforms too. ``forms`` are calls without their numbers, with
     the call of the function that had each first, or `_VARIES`. ``moves``: positions are captured
     now. ``seen_values`` are the values that the present call has looked at; those in ``cut`` depend
-    on no open trace, so that programs take them as inputs.
+    on no open trace, so that programs take them as inputs. ``programs`` are the graphs that looks
+    have run, and the values that these compute.
     """
 
     __slots__ = (
         "_captured", "_held_keys", "_nested", "_nested_count", "_seen", "all_traces", "calls",
         "cut", "derivatives", "entries", "forms", "is_spoiled", "leaves", "looks", "moves",
-        "recordings", "seen_values", "traces",
+        "programs", "recordings", "seen_values", "traces",
     )  # fmt: skip
 
     def __init__(self, traces: frozenset[Any]) -> None:
@@ -118,6 +120,7 @@ class Memo:
         self.forms: dict[Entry, int] = {}
         self.recordings: dict[Entry, Any] = {}
         self.derivatives: dict[Entry, Sequence[ValueKey]] = {}
+        self.programs: dict[Entry, tuple[MaterializedGraph, Sequence[ValueKey]]] = {}
         self._nested: dict[Entry, Nested] = {}
         self._nested_count = 0  # in the present call
         self._captured: dict[Any, list[MemoLeaf]] = {}  # by aval, in the order of their capture
@@ -138,6 +141,7 @@ class Memo:
         self.forms.clear()
         self.recordings.clear()
         self.derivatives.clear()
+        self.programs.clear()
         self._nested.clear()
         self._captured.clear()
         self._seen.clear()
@@ -147,7 +151,8 @@ class Memo:
     def size(self) -> int:
         """Number of entries and leaves."""
         recorded = len(self.entries) + len(self.forms) + len(self.recordings)
-        return recorded + len(self.derivatives) + len(self._nested) + self.leaves
+        made = len(self.derivatives) + len(self.programs) + len(self._nested)
+        return recorded + made + self.leaves
 
     @property
     def held(self) -> Iterator[ValueKey]:
@@ -163,6 +168,10 @@ class Memo:
         for entry, results in self.derivatives.items():
             yield from keys_in(entry)
             yield from results
+        for entry, (graph, outputs) in self.programs.items():
+            yield from keys_in(entry)
+            yield from graph.inputs
+            yield from outputs
         for entry, nested in self._nested.items():
             yield from keys_in(entry)
             yield from nested.pins
@@ -223,6 +232,19 @@ class Memo:
         self.seen_values[key] = operand
         if is_cut:
             self.cut[key] = None
+
+    def entry_of_look(self, key: ValueKey) -> Entry | None:
+        """Return what names a look of the present call; None if it has looked at many values."""
+        return (key, *self.seen_values) if len(self.seen_values) <= MAX_SEEN else None
+
+    def keep_program(
+        self, key: ValueKey, graph: MaterializedGraph, outputs: Sequence[ValueKey]
+    ) -> None:
+        """Keep what a look has run, if it reads and computes values of this memo alone."""
+        entry = self.entry_of_look(key)
+        is_own = all([leaf.memo is self or is_constant(leaf) for leaf in graph.inputs])
+        if entry is not None and is_own and all([value.memo is self for value in outputs]):
+            self.programs[entry] = graph, outputs
 
     def times_held(self) -> Mapping[int, int]:
         """Return how often this memo holds each key, by the key's id.
