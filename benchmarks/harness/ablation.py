@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from benchmarks.narrow_passes import LOSSES
 from benchmarks.programs.ratios import JITTED
 from benchmarks.w10_rosenbrock import HESSIAN, HVP
-from benchmarks.w18_sparse_jacobians import BAND
+from benchmarks.w18_sparse_jacobians import ARROW, BAND
 from benchmarks.w21_untuned import W as SMALL_PROGRAMS
 
 from . import launch
@@ -79,6 +79,8 @@ PROGRAMS = (
     Program("W12", "10 elements", 10),
     Program("W13", "10 elements", 10, contestant="tenferro un-jitted"),
     Program("W18", "band, n = 1,000", (BAND, 1000)),
+    Program("W18", "band, n = 10,000", (BAND, 10_000)),
+    Program("W18", "arrowhead, n = 10,000", (ARROW, 10_000)),
     *[Program("W21", case.name, case.given, contestant=JITTED) for case in SMALL_PROGRAMS.cases],
     *[Program(NARROW, name, name) for name in LOSSES],
 )
