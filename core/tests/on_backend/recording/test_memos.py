@@ -14,6 +14,7 @@ import pytest
 import tenferro as tn
 from tenferro.computegraph import UNKNOWN
 from tenferro.primitives import _primitive as primitive
+from tenferro.transforms.recording import memos
 from tenferro.transforms.recording.memos import MAX_MEMOS, MAX_VARIANTS, MEMOS
 
 CALLS = 7
@@ -362,6 +363,19 @@ def test_variants_of_a_function_are_few():
     for k in range(2 * MAX_VARIANTS):
         tn.grad(steps)(X, k)
     assert MAX_VARIANTS <= len(MEMOS.waiting) <= MAX_VARIANTS + 1
+
+
+@pytest.mark.skipif(not HAS_MEMOS, reason="references are not counted exactly without the GIL")
+def test_variants_that_are_called_later_are_found(emitted, monkeypatch):
+    """They get memos once many calls had none."""
+    monkeypatch.setattr(memos, "MAX_REFUSED", 8)
+    for k in range(4, 2 * MAX_VARIANTS):
+        tn.grad(steps)(X, k)
+    for _ in range(8):
+        emitted.clear()
+        for k in range(4):
+            tn.grad(steps)(X + k, k)
+    assert not emitted
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ MAX_VALUES = 32768  # of all memos together
 MAX_CONSTANT_BYTES = 65536  # of arrays that are closed over; a memo holds their copies
 _MAX_FAILURES = 12  # of calls in a row; such a name has no memo any more
 MAX_VARIANTS = 32  # of a function whose memo failed, with memos of their own
+MAX_REFUSED = 512  # calls of further variants, after which others may get memos
 _MAX_CAPTURED = 32  # values that are looked at to name the function that captures them
 _STATIC = frozenset((int, bool, str, type(None)))
 _LEAST_TO_COLLECT = 12  # values; a collection of new objects costs as much as recording some
@@ -46,13 +47,14 @@ class Lent:
 
     __slots__ = (
         "codes", "counts", "failures", "first_size", "followed", "has_grown", "memo", "others",
-        "size", "trace", "values", "variants",
+        "refused", "size", "trace", "values", "variants",
     )  # fmt: skip
 
     def __init__(self, codes: Sequence[object]) -> None:
         self.codes = codes  # held, so that their ids stay their own
         self.failures = 0
         self.variants: set[Hashable] = set()  # names of memos instead of this one, once it failed
+        self.refused = 0  # calls of other variants
         self.memo: Memo | None = None
         self.forget()
 
@@ -207,9 +209,16 @@ class Pool:
         if failed is None or failed.failures < _MAX_FAILURES:
             return named
         variant = name_of_variant(named, function, others)
+        if variant[0] in failed.variants:
+            return variant
         if len(failed.variants) < MAX_VARIANTS:
             failed.variants.add(variant[0])
-        return variant if variant[0] in failed.variants else None
+            return variant
+        failed.refused += 1
+        if failed.refused == MAX_REFUSED:  # others may be in use by now
+            failed.refused = 0
+            failed.variants.clear()
+        return None
 
     def mark(self, name: Hashable, codes: Sequence[object]) -> None:
         """Note that a function ran, so that its next call makes a memo."""
