@@ -318,10 +318,12 @@ def program_cells(row: Data) -> list[str]:
 
 def descriptions() -> dict[str, str]:
     """What each pass does, as the planner says it."""
-    from tenferro_numpy.planner import PARTS, PLAN_PASSES, SWITCHES, Planner
+    from tenferro_numpy.planner import OTHER_SWITCHES, PLAN_PASSES, SWITCHES, Planner
 
     methods = {made.name: getattr(Planner, made.method) for made in PLAN_PASSES}
-    said = {name: method.__doc__.partition("\n")[0] for name, method in methods.items()} | PARTS
+    said = {
+        name: method.__doc__.partition("\n")[0] for name, method in methods.items()
+    } | OTHER_SWITCHES
     return {name: said[name].rstrip(".") for name in SWITCHES}
 
 

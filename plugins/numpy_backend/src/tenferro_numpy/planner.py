@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tenferro_numpy.plan_passes.short_arrays.rewriting import Split
 
 __all__ = [
-    "PARTS",
+    "OTHER_SWITCHES",
     "PLAN_PASSES",
     "SWITCHES",
     "PlanPass",
@@ -505,9 +505,12 @@ PLAN_PASSES = (
 )
 MEMORY_REUSE = "memory_reuse"
 #: switches of parts of passes and of what runs after them, and what each switches off
-PARTS = {
+OTHER_SWITCHES = {
     "constant_operands": "Write shorter scatters and selections where operands are literals.",
     MEMORY_REUSE: "Write results into arrays that nothing reads any more.",
 }
 #: names that the option `without` of the backend takes
-SWITCHES = (*[plan_pass.name for plan_pass in PLAN_PASSES if plan_pass.name != LOWERING], *PARTS)
+SWITCHES = (
+    *[plan_pass.name for plan_pass in PLAN_PASSES if plan_pass.name != LOWERING],
+    *OTHER_SWITCHES,
+)
