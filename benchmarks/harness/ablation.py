@@ -36,6 +36,7 @@ ALL, AGAIN = "all", "all, again"
 NARROW = "narrow_passes"
 MATTERS = 0.03  # how far from 1 a ratio says that a pass is worth something
 LARGE = 2**16  # bytes: peaks below are those of Python's own objects
+LISTED = 4  # programs in a cell of the table
 SECONDS, FEWEST, MOST = 6.0, 7, 120  # of the turns of one program
 Data = dict[str, Any]
 
@@ -251,10 +252,11 @@ changes its plan, by turns in one process, pinned to one core with one thread.
 * *Memory* is the ratio of the peaks of one call, as `tracemalloc` counts them: from 1.03 on, of
   programs that need 64 KiB or more.
 
-Above 1 the pass helps; *slower* are the programs that run faster without it. The programs are the
-[workloads](benchmarks.md) in reduced sizes; W9 and W11 are left out, because they measure what runs
-before a plan does. Those without a number are `benchmarks/narrow_passes.py`: things that users
-write for which the workloads have no example. A pass that helps nowhere is deleted.
+Above 1 the pass helps; *slower* are the programs that run faster without it. Cells list the four
+largest ratios; `plan_passes.json` has all. The programs are the [workloads](benchmarks.md) in
+reduced sizes; W9 and W11 are left out, because they measure what runs before a plan does. Those
+without a number are `benchmarks/narrow_passes.py`: things that users write for which the workloads
+have no example. A pass that helps nowhere is deleted.
 
 This page is generated: `python -m benchmarks.harness.ablation` measures, stores
 `benchmarks/plan_passes.json`, and writes it.
@@ -295,9 +297,12 @@ def cells_of(results: Data, name: str) -> list[str]:
 
 
 def listed(found: Iterable[tuple[float, Data]]) -> str:
-    """Ratios and their programs, the largest first."""
+    """The largest ratios and their programs, and how many more there are."""
     ranked = sorted(found, key=lambda pair: -pair[0])
-    return "; ".join(f"**{number(ratio)}** {title(row)}" for ratio, row in ranked)
+    said = [f"**{number(ratio)}** {title(row)}" for ratio, row in ranked[:LISTED]]
+    if len(ranked) > LISTED:
+        said.append(f"{len(ranked) - LISTED} more")
+    return "; ".join(said)
 
 
 def title(row: Data) -> str:

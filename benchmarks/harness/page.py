@@ -230,7 +230,7 @@ def best_of(runs: list[Data]) -> dict[tuple[str, str], dict[str, float]]:
     for run in runs:
         if run["threads"] == 1 and not run["huge_pages"]:
             for case, contestant, value in ratios(run):
-                library = contestant.replace(",", "").split()[0]
+                library = library_of(contestant)
                 if contestant.startswith("tenferro xla"):
                     library = "tenferro, XLA"
                 best = found.setdefault((run["workload"], case), {})
@@ -349,9 +349,14 @@ def workload(runs: list[Data]) -> Iterator[str]:
 
 
 def peers_of(run: Data) -> list[str]:
-    """The contestants that are not ours."""
-    names = dict.fromkeys(row["contestant"] for row in run["rows"])
-    return [name for name in names if name != "numpy" and not name.startswith("tenferro")]
+    """The libraries that are not ours."""
+    names = dict.fromkeys(library_of(row["contestant"]) for row in run["rows"])
+    return [name for name in names if name not in ("numpy", "tenferro")]
+
+
+def library_of(contestant: str) -> str:
+    """The library of a contestant: the first word of its name."""
+    return contestant.replace(",", "").split()[0]
 
 
 def times(run: Data) -> Iterator[str]:
