@@ -4,7 +4,8 @@
     python -m benchmarks W3 --peers jax,torch,autograd
     python -m benchmarks W3 W12 --quick --peers none  small sizes, a few seconds
     python -m benchmarks all --everything --json FILE threads, huge pages and memory too
-    python -m benchmarks.harness.page FILE            writes docs/benchmarks.md
+    python -m benchmarks --page                       measures all that docs/benchmarks.md shows
+    python -m benchmarks.harness.page                 writes that page from what is stored
 
 One workload per file, `w01_gmm.py` and so on; each states its function, writes it once by hand
 (value and gradient) and once as a user of each peer would; W19 writes some of them in many ways,

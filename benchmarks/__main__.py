@@ -13,6 +13,7 @@ from .harness import launch
 from .harness.assess import assess
 from .harness.report import show, show_environment
 from .harness.storage import store
+from .harness.whole import measure_page
 from .harness.workload import PEERS, Options, Workload, load, names
 
 
@@ -31,6 +32,9 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--memory", action="store_true", help="peak memory of every contestant")
     parser.add_argument("--everything", action="store_true", help="all of the above")
     parser.add_argument("--strict", action="store_true", help="fail if a contestant does")
+    parser.add_argument(
+        "--page", action="store_true", help="measure what docs/benchmarks.md shows, and write it"
+    )
     options = parser.parse_args(given)
     if options.everything:
         options.threads, options.huge_pages, options.memory = [1, 2], True, True
@@ -93,12 +97,13 @@ def run_all(
     wanted: list[str], peers: tuple[str, ...], given: argparse.Namespace, console: Console
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Measure and print one after the other; what was measured, and what went wrong."""
+    command = f"python -m benchmarks {' '.join(sys.argv[1:])}"
     runs: list[dict[str, Any]] = []
     failures: list[str] = []
     for workload in map(load, wanted):
         for options in settings(workload, given, peers):
             try:
-                runs.append(measure(workload, options, given.memory))
+                runs.append({**measure(workload, options, given.memory), "command": command})
             except launch.WorkerError as error:
                 failures.append(f"{workload.id}: {error}")
                 continue
@@ -106,7 +111,7 @@ def run_all(
                 show_environment(runs[0]["environment"], console)
             show(runs[-1], console)
             if given.json:
-                store(f"python -m benchmarks {' '.join(sys.argv[1:])}", runs, given.json)
+                store(runs, given.json)
     return runs, failures
 
 
@@ -114,6 +119,8 @@ def main() -> int:
     """Measure, print, and store."""
     given = arguments()
     wanted, peers = chosen(given)
+    if given.page:
+        return measure_page(wanted)
     console = Console(width=None if sys.stdout.isatty() else 150, highlight=False)
     for name in names() if not wanted else ():
         console.print(f"{name:16}{load(name).title}", markup=False)

@@ -103,15 +103,15 @@ autograd runs operations as they come and then its tape. From the second process
 for recording, 0.65 ms for finding and reading the file, and the rest for differentiating, which is
 looked up, and the run; autograd needs 0.3 ms in all.
 
-This page is generated. It shows the run of
+This page is generated. `python -m tox -e bench -- --page` measures all of it, stores
+`benchmarks/results.json`, and writes it; with names of workloads it measures only these again. It
+shows the runs of
 
 ```
-{command}
+{commands}
 ```
 
-and `python -m benchmarks.harness.page` made it from `benchmarks/results.json`. Measure it yourself
-with `python -m tox -e bench -- all --everything`, or one workload alone with
-`python -m tox -e bench -- W3 --peers jax,torch,autograd`.
+`python -m tox -e bench -- W3 --peers jax,torch,autograd` measures one workload and stores nothing.
 """
 
 GLANCE = """\
@@ -151,7 +151,7 @@ def page(results: Data, gpu: Data | None = None) -> str:
     first = list(joined(runs))
     parts = [INTRODUCTION.format(title=TITLE, words=of_programs(first))]
     parts += ["## At a glance\n", GLANCE, *glance(first)]
-    parts += ["## Methods\n", METHODS.format(command=results["command"]), *environment(results)]
+    parts += ["## Methods\n", METHODS.format(commands=commands(results)), *environment(results)]
     for backend, ours in BACKENDS.items():
         goals = list(summary(first, ours))
         parts += [f"## Goals of the {backend} backend\n", *goals] if goals else []
@@ -159,6 +159,18 @@ def page(results: Data, gpu: Data | None = None) -> str:
     for name in dict.fromkeys(run["workload"] for run in runs):
         parts += workload([run for run in runs if run["workload"] == name])
     return "\n".join(parts).rstrip() + "\n"
+
+
+def commands(results: Data) -> str:
+    """The commands that were run, each once; where it matters, at which commit and beside what."""
+    commit = results["environment"]["commit"]
+    found = {}
+    for run in results["runs"]:
+        said = ["while another ran on the other core"] if run.get("beside") else []
+        if run["environment"]["commit"] != commit:
+            said.append(f"at {run['environment']['commit']}")
+        found[run["command"]] = f"    # {'; '.join(said)}" if said else ""
+    return "\n".join(command + said for command, said in found.items())
 
 
 def of_programs(runs: list[Data]) -> str:
@@ -467,20 +479,27 @@ def memory(peak: Data) -> str:
 def main() -> int:
     """Write the page, or compare it."""
     parser = argparse.ArgumentParser(prog="benchmarks.harness.page", description=__doc__)
-    parser.add_argument("file", type=Path, nargs="?", default=RESULTS)
     parser.add_argument("--check", action="store_true", help="only say whether it is up to date")
-    given = parser.parse_args()
-    results = json.loads(given.file.read_text("utf-8"))
-    gpu = json.loads(RESULTS_OF_GPU.read_text("utf-8")) if RESULTS_OF_GPU.exists() else None
-    made = {PAGE: page(results, gpu), PICTURE: bars(list(joined(results["runs"])))}
-    if not given.check:
-        for file, content in made.items():
-            file.write_text(content, "utf-8")
+    if not parser.parse_args().check:
+        write()
         return 0
-    stale = [file for file, content in made.items() if file.read_text("utf-8") != content]
+    stale = [file for file, content in made().items() if file.read_text("utf-8") != content]
     for file in stale:
-        print(f"{file} is not what {given.file} says: python -m benchmarks.harness.page")
+        print(f"{file} is not what {RESULTS} says: python -m benchmarks.harness.page")
     return 1 if stale else 0
+
+
+def write() -> None:
+    """Write the page and its picture."""
+    for file, content in made().items():
+        file.write_text(content, "utf-8")
+
+
+def made() -> dict[Path, str]:
+    """The page and its picture, as what is stored says."""
+    results = json.loads(RESULTS.read_text("utf-8"))
+    gpu = json.loads(RESULTS_OF_GPU.read_text("utf-8")) if RESULTS_OF_GPU.exists() else None
+    return {PAGE: page(results, gpu), PICTURE: bars(list(joined(results["runs"])))}
 
 
 if __name__ == "__main__":

@@ -7,13 +7,21 @@ from pathlib import Path
 from typing import Any
 
 _DEPTH = 4  # results, runs, run, rows; a row is a line
+_OWN = ("blas", "commit")  # what runs of one file may differ in
 
 
-def store(command: str, runs: list[dict[str, Any]], file: Path) -> None:
-    """Write what was measured, and the command that did it."""
-    own = [{**run, "environment": {"blas": run["environment"]["blas"]}} for run in runs]
-    whole = {"command": command, "environment": runs[0]["environment"], "runs": own}
+def store(runs: list[dict[str, Any]], file: Path) -> None:
+    """Write what was measured; each run has the command that did it."""
+    own = [{**run, "environment": {key: run["environment"][key] for key in _OWN}} for run in runs]
+    whole = {"environment": runs[0]["environment"], "runs": own}
     file.write_text(_text(_rounded(whole), _DEPTH) + "\n", "utf-8")
+
+
+def restored(file: Path) -> list[dict[str, Any]]:
+    """Read the runs that `store` wrote, each with all of its environment."""
+    whole = json.loads(file.read_text("utf-8"))
+    shared = whole["environment"]
+    return [{**run, "environment": shared | run["environment"]} for run in whole["runs"]]
 
 
 def _rounded(value: Any) -> Any:

@@ -288,9 +288,9 @@ def test_the_page_shows_ratios_and_the_worst_case_of_a_goal(workload, tmp_path):
 
     facts = {
         "python": "3", "versions": {}, "processor": "p", "cores": 1, "system": "s", "blas": [],
-        "transparent huge pages": "no",
+        "transparent huge pages": "no", "commit": "c0",
     }  # fmt: skip
-    given = {"environment": facts, "load": [[0.0], [1.5]]}
+    given = {"environment": facts, "load": [[0.0], [1.5]], "command": "python -m benchmarks W0"}
     runs = [run_of("n = 4", ours=1.0, hand=2.0, **given), run_of("n = 16", 99.0, 2.0, **given)]
     runs[0]["rows"] += run_of("n = 16", ours=9.0, hand=2.0)["rows"]
     other = run_of("n = 16", ours=2.0, hand=2.0)["rows"][1]
@@ -309,7 +309,9 @@ def test_the_page_shows_ratios_and_the_worst_case_of_a_goal(workload, tmp_path):
     workload.goals.append(Goal(1.5, contestant="tenferro xla"))
     for run in runs:
         assess(workload, run)
-    store("measure", runs, file := tmp_path / "results.json")
+    runs[1] |= {"command": "python -m benchmarks W0 --peers torch", "beside": True}
+    runs[1]["environment"] = {**facts, "commit": "c1"}
+    store(runs, file := tmp_path / "results.json")
     text = page(json.loads(file.read_text("utf-8")))
     assert "| n = 4 | tenferro | 1 s | 0.50 (0.50) | 1 s |  | ≤ 2 | met |" in text
     assert "| W0 | tenferro | n = 16: time | ≤ 3 | 4.50 (4.50) | **missed** |" in text
@@ -321,9 +323,43 @@ def test_the_page_shows_ratios_and_the_worst_case_of_a_goal(workload, tmp_path):
     assert "|  |  | tenferro | jax | tenferro, XLA |" in text
     assert "| W0 | n = 4 | 0.50 | 0.50 | 2.00 |" in text  # the faster way to write it in JAX
     assert "The CuPy backend was not measured on a device." in text
+    assert "python -m benchmarks W0\n" in text
+    assert "W0 --peers torch    # while another ran on the other core; at c1\n" in text
     ours, _, xla = text.partition("## W0")[0].partition("## Goals of the XLA backend")
     assert "tenferro xla" not in ours
     assert "| W0 | tenferro xla | n = 4: time | ≤ 1.5 | 2.00 (2.00) | **missed** |" in xla
+
+
+def test_workloads_that_are_measured_again_leave_the_others_as_they_are_stored(
+    monkeypatch, tmp_path
+):
+    from benchmarks.harness import page, whole
+    from benchmarks.harness.storage import restored
+
+    def runs_of(command, *, beside=False):
+        """What a process would store: each workload without and with huge pages."""
+        found = [
+            {"workload": name, "huge_pages": huge, "turn": turn, "environment": facts,
+             "command": whole.PREFIX + command.arguments}
+            for name in sorted(command.workloads) for huge in (False, True)
+        ]  # fmt: skip
+        return [run for run in found if command.belongs(run)]
+
+    facts = {"blas": [], "commit": ""}
+    monkeypatch.setattr(whole, "runs_of", runs_of)
+    monkeypatch.setattr(page, "RESULTS", tmp_path / "results.json")
+    monkeypatch.setattr(page, "write", lambda: None)
+    turn = "first"
+    assert whole.measure_page([]) == 0
+    turn = "again"
+    assert whole.measure_page(["W14"]) == 0
+    found = restored(page.RESULTS)
+    names = [run["workload"] for run in found]
+    assert names == sorted(names, key=lambda name: int(name[1:]))
+    assert {run["workload"] for run in found if run["turn"] == "again"} == {"W14"}
+    commands = [(name, command) for command in whole.COMMANDS for name in command.workloads]
+    assert len(found) == len(commands)  # of commands with huge pages only the runs that have them
+    assert set(names) == {f"W{number}" for number in range(1, 22)}
 
 
 def test_peak_memory_is_that_of_the_call():
