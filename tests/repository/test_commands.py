@@ -68,9 +68,10 @@ def test_the_script_runs_everything_that_full_lists(root):
     labels = labels_of(root)
     script = (root / ".ci/run").read_text("utf-8")
     run = re.findall(r"^python -m tox .*-m (\S+)$", script, re.MULTILINE)
-    assert run == ["quick", "rest", "rest-short"]
+    assert run == ["quick", "rest", "rest-short", "rest-static"]
     assert labels["quick"] | labels["rest"] == labels["full"]
     assert labels["rest-short"] - {"conformance-short"} <= labels["rest"]
+    assert labels["rest-static"] <= labels["rest-short"]
 
 
 def test_every_label_names_environments_that_exist(root):
