@@ -26,6 +26,23 @@ _COMPILED = "XLA compiles many programs"
 _PROCESS = "each runs the kit in a process of its own; automation runs all, except on slow machines"
 
 SLOW = (
+    Slow("core/tests/computegraph/test_depth.py::test_a_chain_of_1_000_000", 0, "a million steps"),
+    Slow(
+        "core/tests/primitives/test_templates.py::test_graphs_are_those_that_rules_emit",
+        4,
+        "every primitive with every kind of operand",
+    ),
+    Slow(
+        "core/tests/backend/test_cli.py::test_doctor_names_everything_that_is_wrong",
+        3,
+        "each starts several processes",
+    ),
+    Slow(
+        "core/tests/backend/test_cli.py"
+        "::test_a_library_that_is_not_installed_is_wrong_only_if_its_backend_is_named",
+        3,
+        "each starts many processes",
+    ),
     Slow(f"{ON}/array/test_against_numpy.py", 4, "every function with every dtype and keyword"),
     Slow(
         f"{ON}/array/test_against_numpy.py::test_a_derivative_is_that_of_differences",
@@ -241,7 +258,11 @@ def file_in_tier(file: str, tier: str, over: str) -> bool:
     """Return whether a tier may run a test of a file: one that a row names, or any other."""
     rows = (*(row.tests for row in (*SLOW, *SAMPLED)), *XLA_FULL, *XLA_DEEP, *DEEP)
     tests = [f"{file}::", *(row for row in rows if row.startswith(f"{file}::"))]
-    return any(in_tier(tests, "full" if tier == "rest" else tier, over))
+    if tier != "rest":
+        return any(in_tier(tests, tier, over))
+    slow = [row.tests for row in SLOW if row.over in ("", over)]
+    tests = [test for test in tests if any(is_under(test, place) for place in slow)]
+    return any(in_tier(tests, "full", over))
 
 
 def _in_full(function: str, over: str) -> bool:

@@ -2,7 +2,7 @@
 
 A `Site` is a folder on `sys.path` with packages and `.dist-info` folders as pip writes them. The
 process starts without site-packages, so it sees core, core's dependencies and the dummies, and no
-plugin of the developer's.
+plugin of the developer's. Where the system can fork, core is imported already; read `forked.py`.
 """
 
 import importlib.util
@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # tests import the toy vocabulary of this folder
+
+from forked import SECONDS, Server
 
 DEPENDENCIES = ("pluggy", "optree", "typing_extensions", "opt_einsum", "packaging")
 
@@ -116,8 +118,8 @@ TOY_LOWERINGS = '[Lowering("std::add", "{m}_rules:add"), Lowering("std::mul", "{
 class Site:
     """A folder of installed distributions; ``run`` executes code in a process that sees it."""
 
-    def __init__(self, root):
-        self.root = root
+    def __init__(self, root, server=None):
+        self.root, self.server = root, server
         self.distributions = root / "site"
         self.distributions.mkdir()
         for name in DEPENDENCIES:
@@ -183,34 +185,58 @@ class Site:
         self.add(dist, "1.0", entries, {f"{module}.py": source})
 
     def python(self, *arguments, **environment):
-        """Run the interpreter on the site."""
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("TENFERRO_", "PYTHON"))}
-        path = os.pathsep.join([str(self.distributions), *environment.pop("path", [])])
+        """Run a new interpreter on the site."""
+        clean, _ = self._environment(environment)
         return subprocess.run(
             [sys.executable, "-S", "-B", *arguments],
-            env={**clean, "PYTHONPATH": path, **environment},
+            env=clean,
             cwd=self.root,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=SECONDS,
             check=False,
         )
 
-    def run(self, code, *options, **environment):
+    def run(self, code, **environment):
         """Run code that ends by calling `say(...)`; what it said."""
-        done = self.python(*options, "-c", PRELUDE + textwrap.dedent(code), **environment)
+        text = PRELUDE + textwrap.dedent(code)
+        if self.server is None:
+            done = self.python("-c", text, **environment)
+        else:
+            done = self.server.run(text, [], *self._environment(environment), self.root)
         assert done.returncode == 0, done.stderr
         return {**json.loads(done.stdout.splitlines()[-1]), "stderr": done.stderr}
 
     def cli(self, *arguments, **environment):
         """Run the command line; the finished process."""
-        return self.python("-m", "tenferro", *arguments, **environment)
+        if self.server is None:
+            return self.python("-m", "tenferro", *arguments, **environment)
+        return self.server.run(None, arguments, *self._environment(environment), self.root)
+
+    def _environment(self, environment):
+        """The variables of a process, and the folders that `PYTHONPATH` names."""
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("TENFERRO_", "PYTHON"))}
+        path = [str(self.distributions), *environment.pop("path", [])]
+        return {**clean, "PYTHONPATH": os.pathsep.join(path), **environment}, path
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    """A process that forks; None where the system cannot."""
+    if not hasattr(os, "fork"):
+        yield None
+        return
+    folder = tmp_path_factory.mktemp("server")
+    environment, _ = Site(folder)._environment({})
+    server = Server(environment, folder)
+    yield server
+    server.close()
 
 
 @pytest.fixture
-def site(tmp_path):
+def site(tmp_path, server):
     """An environment with core and nothing else."""
-    return Site(tmp_path)
+    return Site(tmp_path, server)
 
 
 @pytest.fixture
