@@ -56,7 +56,8 @@ def test_a_file_is_left_out_where_all_its_tests_are(tiers, over):
         chosen = zip(tests, tiers["in_tier"](tests, tier, over), strict=True)
         needed = {test.partition("::")[0] for test, is_in in chosen if is_in}
         found = {file for file in files if tiers["file_in_tier"](file, tier, over)}
-        assert found == needed
+        assert needed <= found
+        assert tier == "rest" or found == needed
 
 
 def test_of_parameters_the_first_is_kept(tiers):
