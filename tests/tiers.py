@@ -43,7 +43,7 @@ SLOW = (
         3,
         "each starts many processes",
     ),
-    Slow(f"{ON}/array/test_against_numpy.py", 4, "every function with every dtype and keyword"),
+    Slow(f"{ON}/array/test_against_numpy.py", 7, "every function with every dtype and keyword"),
     Slow(
         f"{ON}/array/test_against_numpy.py::test_a_derivative_is_that_of_differences",
         16,
@@ -57,6 +57,44 @@ SLOW = (
         "a loop of thousands of turns",
     ),
     Slow(f"{ON}/array/test_special.py", 2, "differences of every function"),
+    Slow(f"{ON}/array/test_at.py::test_derivatives_agree_with_differences", 5, "every index"),
+    Slow(
+        f"{ON}/array/test_assignment.py::test_augmented_assignment_to_a_part_is_numpys",
+        5,
+        "every sign with every index",
+    ),
+    Slow(
+        f"{ON}/array/test_assignment.py::test_no_function_gives_back_the_handle_of_its_argument",
+        5,
+        "every function with every argument",
+    ),
+    Slow(
+        f"{ON}/array/test_einsum.py::test_first_and_second_derivatives_are_those_of_differences",
+        2,
+        "second differences of many expressions",
+    ),
+    Slow(
+        f"{ON}/array/test_evenly_spaced_positions.py::test_derivatives_of_writes_agree_with_differences",
+        5,
+        "second differences by every index",
+    ),
+    Slow(f"{ON}/random/test_derivatives.py::test_moments_are_their_integrals", 3, "long integrals"),
+    Slow(f"{ON}/test_examples.py", 9, "examples run where the functions are defined, too"),
+    Slow(
+        f"{ON}/transforms/test_accumulated_entries.py::test_of_one_move_after_another",
+        5,
+        "all pairs of moves",
+    ),
+    Slow(
+        f"{ON}/transforms/test_accumulated_entries.py::test_equal_those_of_the_dense_derivative",
+        5,
+        "every function in every mode",
+    ),
+    Slow(
+        f"{ON}/transforms/test_check_grads.py::test_the_step_follows_the_function",
+        3,
+        "many differences",
+    ),
     Slow(f"{ON}/array/test_bessel.py", 5, "each decomposition is hundreds of equations"),
     Slow(f"{ON}/array/test_faddeeva.py", 6, "each decomposition is hundreds of equations"),
     Slow(f"{ON}/array/test_integrals.py", 4, "each decomposition is hundreds of equations"),
@@ -66,14 +104,38 @@ SLOW = (
     Slow(f"{ON}/linalg/test_equal_values.py", 0, "third derivatives of decompositions"),
     Slow(f"{ON}/of_scipy", 3, "every rule, metric, condition and mode"),
     Slow(f"{ON}/passes/test_edge_values.py", 4, "every operation with every literal"),
-    Slow(f"{ON}/rolling", 5, "all transforms of every loop"),
-    Slow(f"{ON}/stats/test_distributions.py", 8, "every function of every distribution"),
-    Slow(f"{ON}/transforms/test_closures.py", 4, "all pairs of transforms"),
+    Slow(f"{ON}/rolling", 10, "all transforms of every loop"),
+    Slow(f"{ON}/stats/test_distributions.py", 13, "every function of every distribution"),
+    Slow(f"{ON}/transforms/test_closures.py", 11, "all pairs of transforms"),
     Slow(f"{ON}/transforms/test_contract_expression.py", 4, "each in all transforms and dtypes"),
     Slow(f"{ON}/transforms/test_cost.py", 0, "long programs, whose calls are counted"),
     Slow(f"{ON}/transforms/test_derivatives_of_functions.py", 2, "differences of every function"),
-    Slow("plugins/numpy_backend/tests/test_growth.py", 3, "long programs, whose calls are counted"),
+    Slow("plugins/numpy_backend/tests/test_growth.py", 9, "long programs, whose calls are counted"),
     Slow("plugins/numpy_backend/tests/test_random_programs.py", 3, "each runs in all modes"),
+    Slow("plugins/numpy_backend/tests/test_loops_with_views.py", 5, "every view in every body"),
+    Slow(
+        "plugins/numpy_backend/tests/test_expanding.py"
+        "::test_an_operand_is_expanded_to_the_same_bits",
+        3,
+        "every shape with every dtype",
+    ),
+    Slow(
+        "plugins/numpy_backend/tests/test_gauge_check.py::test_distinct_values_do_not_warn",
+        3,
+        "derivatives of every decomposition",
+    ),
+    Slow(
+        "plugins/numpy_backend/tests/test_offload.py"
+        "::test_a_second_derivative_in_a_direction_keeps_a_few_states_in_memory",
+        2,
+        "memory is traced for a thousand steps",
+    ),
+    Slow(
+        "plugins/numpy_backend/tests/test_peak.py::test_what_blocks_of_rows_make_is_in_the_peak",
+        3,
+        "memory is traced",
+    ),
+    Slow("plugins/numpy_backend/tests/test_loops.py::test_drawn_bodies", 3, "many loops alike"),
     Slow(
         "plugins/xla_backend/tests/test_jax_programs.py"
         "::test_values_and_derivatives_in_jax_are_those_of_tenferro",
