@@ -49,7 +49,9 @@ new_row: Callable[[tuple[Any, ...]], MaterializedNode] = partial(tuple.__new__, 
 class MaterializedGraph:
     """One flat graph. Values are numbered: inputs first, then outputs of nodes in order."""
 
-    __slots__ = ("_operation_counts", "_structure", "avals", "inputs", "nodes", "outputs")
+    __slots__ = (
+        "_operation_counts", "_operation_keys", "_structure", "avals", "inputs", "nodes", "outputs"
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -64,6 +66,7 @@ class MaterializedGraph:
         self.avals = tuple(avals)
         self._structure: Structure | None = None
         self._operation_counts: dict[type, int] | None = None
+        self._operation_keys: frozenset[str] | None = None
 
     @property
     def operation_counts(self) -> Mapping[type, int]:
@@ -75,6 +78,15 @@ class MaterializedGraph:
                 cls = type(node[0])
                 found[cls] = found.get(cls, 0) + 1
             self._operation_counts = found
+        return found
+
+    @property
+    def operation_keys(self) -> frozenset[str]:
+        """The ``key`` of each operation that has one; made at first use."""
+        found = self._operation_keys
+        if found is None:
+            keys = [getattr(cls, "key", "") for cls in self.operation_counts]
+            found = self._operation_keys = frozenset(keys)
         return found
 
     @property

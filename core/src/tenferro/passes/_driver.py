@@ -323,7 +323,7 @@ def _has_control(graph: MaterializedGraph) -> bool:
 
 def _has(graph: MaterializedGraph, keys: frozenset[str]) -> bool:
     """Return True if a graph has one of these operations."""
-    return not keys.isdisjoint([getattr(cls, "key", "") for cls in graph.operation_counts])
+    return not keys.isdisjoint(graph.operation_keys)
 
 
 def _count(graph: MaterializedGraph, cls: type) -> int:

@@ -20,8 +20,9 @@ from weakref import ref
 from tenferro.computegraph import Operation, ValueKey
 from tenferro.tidu._apply_rules import CalledRules, Flowing, Primals
 from tenferro.tidu._context import EMPTY_CONTEXT
-from tenferro.tidu._emit import RuleBuilder, sum_of
+from tenferro.tidu._emit import RuleBuilder, emit_one, sum_of
 from tenferro.tidu._linear_space import LinearSpace
+from tenferro.tidu._primitive import Primitive
 from tenferro.tidu._template import Template, is_fixed, one_aval, replay
 from tenferro.tidu._value import Mask, Value
 
@@ -115,6 +116,8 @@ class RuleCache(CalledRules):
         tangents: Sequence[Flowing | None],
     ) -> Iterable[Flowing | None]:
         """Return the tangents of the outputs, given those of the inputs."""
+        if len(inputs) == 1 and _is_linear(operation, inputs[0], tangents[0]):
+            return self._applied(operation, tangents[0])
         entry: Entry
         if None in tangents:
             entry = (operation, *_seen_of(operation, inputs), *[t is None for t in tangents])
@@ -132,6 +135,14 @@ class RuleCache(CalledRules):
         if template is None:
             return super().jvp(operation, inputs, outputs, tangents)
         return replay(template, values, self.sweep, inputs[0].aval)
+
+    def _applied(self, operation: Any, dx: Any) -> Iterable[Flowing]:
+        """Return the tangent of the only output of an operation that is linear in its only input.
+
+        No rule is asked, and no template is kept: for arrays of a new shape there would be none.
+        """
+        self.sweep.operation = operation
+        return (emit_one(operation, (self._value(dx, self._flow),))[0],)
 
     def transpose(
         self,
@@ -216,6 +227,20 @@ class RepeatedRules(RuleCache):
 def _recording() -> Any:
     """Import what records templates; the first gradients of most processes need none."""
     return import_module("tenferro.tidu._record_template")
+
+
+def _is_linear(operation: Any, x: ValueKey, dx: Flowing) -> bool:
+    """Return True if the tangent of the only output is the operation itself on the tangent.
+
+    False where a template serves all shapes.
+    """
+    return (
+        getattr(type(operation), "jvp", None) is Primitive.jvp
+        and operation.rules_look_at is None
+        and operation.output_count == 1
+        and operation.groups(1) == ((0,),)
+        and dx.aval is x.aval
+    )
 
 
 def _seen_of(operation: Any, inputs: Sequence[ValueKey]) -> Iterable[Any]:

@@ -633,6 +633,12 @@ def test_memos_are_few():
     assert len(MEMOS.waiting) <= MAX_MEMOS
 
 
+def test_marks_of_calls_that_never_come_again_are_few():
+    for i in range(MAX_MEMOS + 20):
+        tn.grad(lambda x: np.sum(x * x))(np.ones(i + 1))
+    assert len(MEMOS.waiting) <= MAX_MEMOS
+
+
 def test_a_large_array_that_a_function_closes_over_as_an_array_is_not_held():
     large = tn.asarray(np.ones(100_000))
     for _ in range(4):

@@ -58,6 +58,7 @@ _INDEXED = frozenset(("std::gather", "std::scatter", "std::scatter_add"))
 _TABLES = frozenset(("std::gather", "std::table"))
 _SHARES = frozenset(("std::clamp", "std::exp", "std::lt", "std::reduce_max"))
 _ROWS = frozenset(("std::reshape", "std::slice"))
+_COUNTED = frozenset(("std::convert", "std::reduce_sum"))
 _GUARDED = frozenset(("std::broadcast_in_dim", "std::logical_and", "std::select"))
 _FILTERS = frozenset(("std::irfft", "std::mul", "std::rfft"))
 _PASSES = "tenferro_numpy.plan_passes"
@@ -271,12 +272,15 @@ class Planner:
 
     def count_masks(self) -> None:
         """Count the true elements of a mask instead of summing them as numbers."""
-        converts = self.steps_of("std::convert")
-        numbers = {x.targets[0] for x in converts if self.avals[x.operands[0]].dtype.is_bool}
-        sums = {step.operands[0] for step in self.steps_of("std::reduce_sum")}
-        if not numbers.isdisjoint(sums):
+        if not _COUNTED <= self.classes.keys():
+            return
+        found, avals = self.steps_of(*_COUNTED, "std::logical_not"), self.avals
+        of_masks = [x.targets[0] for x in found if avals[x.operands[0]].dtype.is_bool]
+        numbers = {slot for slot in of_masks if not avals[slot].dtype.is_bool}
+        if not numbers.isdisjoint([step.operands[0] for step in found]):
+            given = avals, self.operations, self.outputs, self.region
             count = import_module(f"{_PASSES}.mask_counts").count_masks
-            self.steps = count(self.steps, self.avals, self.operations, self.outputs, self.region)
+            self.steps = count(self.steps, found, *given)
 
     def guard_masks(self) -> None:
         """Compute a mask only where the number that it is combined with is True."""

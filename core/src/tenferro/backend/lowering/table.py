@@ -263,6 +263,8 @@ class LoweringTable:
     def status(self, primitive: type[Primitive] | str) -> Status:
         """Return how the backend runs a primitive, judged by its key, version and decomposition."""
         cls = self._class_of(primitive)
+        if cls is not None and any([self.is_at_home(c) for c in self._of_version(cls)]):
+            return "native"  # whoever owns the primitive
         key = primitive if isinstance(primitive, str) else primitive.key
         if self.usable(cls) if cls else self._usable(key, self.lowerings_of(key)):
             return "native"

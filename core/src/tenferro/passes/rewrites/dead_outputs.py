@@ -26,7 +26,7 @@ def without_dead_outputs(
     graph: MaterializedGraph, can: Callable[[type], bool]
 ) -> tuple[MaterializedGraph, int]:
     """Shrink decompositions whose outputs are not all read; also return how many changed."""
-    if _KEYS.isdisjoint([getattr(cls, "key", "") for cls in graph.operation_counts]):
+    if _KEYS.isdisjoint(graph.operation_keys):
         return graph, 0
     found = import_module("tenferro.passes._outputs").Outputs(graph, can)
     found.run()

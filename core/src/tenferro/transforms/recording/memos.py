@@ -248,9 +248,11 @@ class Pool:
         self._waiting[name] = lent
         if other is not None:
             other.forget()
-        if lent.has_grown or len(self._waiting) > MAX_MEMOS:
+        if lent.has_grown:
             lent.has_grown = False
             self._drop()
+        elif len(self._waiting) > MAX_MEMOS:  # the others are within bounds
+            self._drop_oldest()
 
     def _drop(self) -> None:
         """Drop the oldest memos until the others are within bounds."""
@@ -262,6 +264,13 @@ class Pool:
             values -= len(lent.values)
             if self._waiting.pop(name, None) is lent:  # no other thread has taken it
                 lent.forget()
+
+    def _drop_oldest(self) -> None:
+        """Drop the memo that waits the longest."""
+        for name in [*self._waiting][:1]:
+            oldest = self._waiting.pop(name, None)
+            if oldest is not None:  # no other thread has taken it
+                oldest.forget()
 
     @property
     def waiting(self) -> list[Lent]:

@@ -31,6 +31,7 @@ _MOST_ELEMENTS = {"float32": 1 << 24, "float64": 1 << 53, "int32": (1 << 31) - 1
 
 def count_masks(
     steps: Sequence[Step],
+    found: Sequence[Step],
     avals: Sequence[Aval],
     operations: Sequence[Any],
     outputs: Collection[int],
@@ -38,12 +39,13 @@ def count_masks(
 ) -> Sequence[Step]:
     """Return the steps with a count instead of such sums; expressions are replaced in place.
 
+    Those ``found`` are the conversions, negations and sums among them, in their order.
     `operations` are those of the program by position. Masks of `region` elements or more may be
     made, converted and summed tile by tile, without an array of them.
     """
     makers: dict[int, Step] = {}
     passed: set[int] = set()  # slots that a count no longer reads
-    for step in steps:
+    for step in found:
         op = step.operation_of(operations)
         if type(op) in (Convert, LogicalNot):
             makers[step.targets[0]] = step
