@@ -70,6 +70,14 @@ def test_what_numpy_copies_is_written_without_a_word(copied):
     np.testing.assert_array_equal(y[0], np.full(y.shape[1:], 5.0))
 
 
+@pytest.mark.parametrize("writes", [row, window, loop])
+def test_a_line_that_has_run_often_warns_as_at_first(writes):
+    """CPython specializes instructions that run often, and returns to another offset then."""
+    for _ in range(40):
+        with pytest.warns(CopyAssignmentWarning, match="take `u.1..copy"):
+            writes(u())
+
+
 def test_one_warning_for_a_handle():
     y = u()[1]
     with pytest.warns(CopyAssignmentWarning):
@@ -95,6 +103,7 @@ TAKEN = {
     "transpose": lambda x: x.transpose(1, 0),
     "swapaxes": lambda x: np.swapaxes(x, 0, 1),
     "moveaxis": lambda x: np.moveaxis(x, 0, 1),
+    "rot90": lambda x: np.rot90(x),
     "squeeze": lambda x: x[:, None].copy().squeeze(),
     "expand_dims": lambda x: np.expand_dims(x, 0),
     "split": lambda x: np.split(x, 2)[1],
@@ -113,6 +122,62 @@ def test_a_function_whose_result_is_a_view_in_numpy_is_told_of(name):
     np.testing.assert_array_equal(x, u())
     x[0] = 70.0  # the array itself was never a view
     assert TAKEN[name](np.arange(6.0).reshape(2, 3)).base is not None
+
+
+WRITING = {
+    "sort": lambda y: y.sort(),
+    "partition": lambda y: y.partition(1),
+    "fill": lambda y: y.fill(3.0),
+    "put": lambda y: y.put([0], [5.0]),
+    "flat": lambda y: setattr(y, "flat", 2.0),
+    "real": lambda y: setattr(y, "real", 2.0),
+    "out=": lambda y: np.multiply(y, 2.0, out=y),
+    "reduction": lambda y: np.add.reduce(np.ones((2, 3)), axis=0, out=y),
+    "clip": lambda y: np.clip(y, 0.0, 4.0, out=y),
+    "cumsum": lambda y: np.cumsum(y, out=y),
+    "copyto": lambda y: np.copyto(y, 5.0),
+    "put of a function": lambda y: np.put(y, [0], [5.0]),
+    "place": lambda y: np.place(y, y > 3, [9.0]),
+    "putmask": lambda y: np.putmask(y, y > 3, y * 9),
+    "put_along_axis": lambda y: np.put_along_axis(y, np.array([0]), 8.0, 0),
+    "add.at": lambda y: np.add.at(y, [1, 1], 1.0),
+    "multiply.at": lambda y: np.hypot.at(y, [1], 1.0),
+    "nan_to_num": lambda y: np.nan_to_num(y, copy=False),
+}
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_a_function_that_writes_into_a_view_of_numpy_is_told_of(name):
+    """np.exp(v, out=u[1]) changes u in NumPy"""
+    x = tn.asarray(np.array([[0.0, 1.0, 2.0], [np.nan, 5.0, 4.0]]))
+    before = np.asarray(x)
+    with pytest.warns(CopyAssignmentWarning, match="that array does not change — write") as found:
+        WRITING[name](x[1])
+    assert found[0].filename == __file__
+    np.testing.assert_array_equal(x, before)
+    memory = before.copy()
+    WRITING[name](memory[1])
+    assert not np.array_equal(memory, before, equal_nan=True)
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_a_function_writes_into_an_array_of_its_own_without_a_word(name):
+    x = tn.asarray(np.array([[0.0, 1.0, 2.0], [np.nan, 5.0, 4.0]]))[1].copy()
+    before = np.asarray(x)
+    WRITING[name](x)
+    WRITING[name](memory := before.copy())
+    np.testing.assert_array_equal(x, memory)
+
+
+def test_parts_of_complex_numbers_are_views_in_numpy():
+    """z.real[0] = 1 changes z there"""
+    z = tn.asarray(np.array([1 + 2j, 3 - 1j]))
+    for part in (z.real, z.imag, np.real(z), np.imag(z)):
+        with pytest.warns(CopyAssignmentWarning, match="that array does not change"):
+            part[0] = 7.0
+    np.testing.assert_array_equal(z, [1 + 2j, 3 - 1j])
+    z.real *= 2.0  # put back, so nothing is lost
+    np.testing.assert_array_equal(z, [2 + 2j, 6 - 1j])
 
 
 def added(x):

@@ -1,9 +1,10 @@
-"""Say when an array is assigned into that NumPy would have made as a view: ``r = u[1]; r[1] = 5``.
+"""Warn of writes into an array that NumPy would have made as a view: ``r = u[1]; r[1] = 5``.
 
 Indexing and reshaping copy here, so ``u`` does not change. Reading by integers and slices marks the
 handle that it makes, as do ``x.T``, ``reshape``, ``split`` and the like; every other handle of the
-value, such as that of ``r.copy()``, has no mark. A view that another function returns was not taken
-by the user: the instruction that recorded the value distinguishes them. Read next:
+value, such as that of ``r.copy()``, has no mark. Functions and methods that write, as ``r.sort()``
+and ``np.exp(r, out=r)`` do, look at the mark, too. A view that another function returns was not
+taken by the user: the instruction that recorded the value distinguishes them. Read next:
 ``diagnosis/temporaries.py``.
 """
 
@@ -13,10 +14,11 @@ import sys
 import warnings
 from importlib import import_module
 from itertools import islice
+from types import CodeType
 from typing import Any, TypeVar
 
 from tenferro.arrays.errors import CopyAssignmentWarning
-from tenferro.primitives._source import Source, caller
+from tenferro.primitives._source import Source, caller, stack_level
 
 _A = TypeVar("_A", bound=Any)
 _READING = ("BINARY_SUBSCR", "BINARY_SLICE", "BINARY_OP", "FOR_ITER", "UNPACK_SEQUENCE")
@@ -24,10 +26,13 @@ _VIEWS = frozenset(
     (
         *("T", "mT", "transpose", "permute_dims", "matrix_transpose", "swapaxes", "moveaxis"),
         *("rollaxis", "reshape", "ravel", "squeeze", "expand_dims", "split", "array_split"),
-        *("hsplit", "vsplit", "dsplit", "flip", "fliplr", "flipud"),
+        *("hsplit", "vsplit", "dsplit", "flip", "fliplr", "flipud", "rot90", "real", "imag"),
     )
 )
 _ITSELF = "write `u[1, 1] = 5`, or take `u[1].copy()` if a copy is meant"
+_FACT = (
+    "in NumPy this writes into the array that it was taken from; here that array does not change"
+)
 
 
 def view_of(x: _A, y: _A) -> _A:
@@ -47,12 +52,7 @@ def tell_of_copy(x: Any) -> None:
     by_user = frame.f_globals.get("__name__", "").partition(".")[0] != "tenferro"
     better = _better(x.key.source if mark is True else mark) if x.ndim and by_user else ""
     if better:
-        warnings.warn(
-            "in NumPy this writes into the array that it was taken from; here that array does not "
-            f"change — {better}",
-            CopyAssignmentWarning,
-            stacklevel=3,
-        )
+        warnings.warn(f"{_FACT} — {better}", CopyAssignmentWarning, stacklevel=3)
 
 
 def tell_of_augmented(x: Any) -> None:
@@ -67,12 +67,20 @@ def tell_of_augmented(x: Any) -> None:
     mark, x.is_taken = x.is_taken, False
     better = _better(x.key.source if mark is True else mark)
     if better:
-        warnings.warn(
-            "in NumPy this writes into the array that it was taken from; here that array does not "
-            f"change — {better.replace('u[1, 1] = 5', 'u[1] += 5')}",
-            CopyAssignmentWarning,
-            stacklevel=3,
-        )
+        better = better.replace("u[1, 1] = 5", "u[1] += 5")
+        warnings.warn(f"{_FACT} — {better}", CopyAssignmentWarning, stacklevel=3)
+
+
+def tell_of_write(x: Any) -> None:
+    """Warn of a function or a method that writes into x: ``u[1].sort()``, ``np.exp(v, out=u[1])``.
+
+    From now on x is an array of its own.
+    """
+    mark, x.is_taken = x.is_taken, False
+    better = _better(x.key.source if mark is True else mark) if x.ndim else ""
+    if better:
+        better = better.replace("u[1, 1] = 5", "u[1] = np.exp(v)")
+        warnings.warn(f"{_FACT} — {better}", CopyAssignmentWarning, stacklevel=stack_level())
 
 
 def _better(source: Source | None) -> str:
@@ -80,12 +88,23 @@ def _better(source: Source | None) -> str:
     if source is None:  # the value of a whole array, `u[:]`, which may be an input
         return _ITSELF
     code, offset = source
-    if import_module("opcode").opname[code.co_code[offset]] in _READING:
+    if _instruction_at(code, offset) in _READING:
         return _ITSELF
     written = import_module("tenferro.arrays.diagnosis.asking").written_at(code, offset)
     if _taken_by(written) not in _VIEWS:
         return ""
     return f"assign into that array, or take `{written}.copy()` if a copy is meant"
+
+
+def _instruction_at(code: CodeType, offset: int) -> str:
+    """Return the name of the instruction at an offset, which may be that of one of its caches.
+
+    From its eighth run on, CPython runs `u[1]` as a call of `__getitem__` that returns behind them.
+    """
+    opcode = import_module("opcode")
+    while offset > 0 and opcode.opname[code.co_code[offset]] == "CACHE":
+        offset -= 2
+    return str(opcode.opname[code.co_code[offset]])
 
 
 def _taken_by(written: str) -> str:

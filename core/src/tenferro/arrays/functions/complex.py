@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenferro.arrays.diagnosis.copy_warnings import view_of
 from tenferro.arrays.handle.array import Array, another_handle
 from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import cast, stretch
@@ -18,7 +19,9 @@ from tenferro.primitives import real as real_part
 def real(x: Any) -> Array:
     """Return the real part of x."""
     found = as_array(x)
-    return real_part(found) if found.dtype.is_complex else another_handle(found)
+    if found.dtype.is_complex:
+        return view_of(found, real_part(found))
+    return another_handle(found)
 
 
 @covers("imag")
@@ -26,7 +29,7 @@ def imag(x: Any) -> Array:
     """Return the imaginary part of x; zeros for a real x."""
     found = as_array(x)
     if found.dtype.is_complex:
-        return imaginary_part(found)
+        return view_of(found, imaginary_part(found))
     return stretch(Array(constant(0, found.dtype).key), found.shape)
 
 

@@ -15,7 +15,7 @@ from tenferro.arrays.functions.comparison import equal, isfinite, isnan, where
 from tenferro.arrays.functions.complex import imag, real
 from tenferro.arrays.handle.array import Array, another_handle
 from tenferro.arrays.handle.convert import as_array, weak_kind
-from tenferro.arrays.numpy_protocols.writing import rebind
+from tenferro.arrays.numpy_protocols.writing import rebind, written_by_user
 from tenferro.arrays.promotion.broadcast import (
     broadcast_shapes,
     cast,
@@ -220,7 +220,7 @@ def nan_to_num(
     result = _parts_to_num(found, nan, posinf, neginf)
     if copy or not isinstance(x, Array):
         return result
-    return rebind(x, result)
+    return rebind(written_by_user(x), result)
 
 
 def _parts_to_num(x: Array, nan: Any, posinf: Any, neginf: Any) -> Array:

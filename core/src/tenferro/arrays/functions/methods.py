@@ -12,7 +12,7 @@ from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.assignment import assign, updated
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
-from tenferro.arrays.numpy_protocols.writing import check_cast, rebind
+from tenferro.arrays.numpy_protocols.writing import check_cast, rebind, written_by_user
 from tenferro.arrays.registry import FUNCTIONS, covers
 from tenferro.primitives import DType, DTypeMismatchError, imag, real, reshape
 from tenferro.primitives import complex as make_complex
@@ -37,14 +37,18 @@ def astype(
 def sort(x: Array, axis: int = -1, kind: Any = None, order: Any = None, **keywords: Any) -> None:
     """Sort in place."""
     _check_axis(axis, "sort")
-    rebind(x, FUNCTIONS["sort"](x, axis, **_given(kind=kind, order=order), **keywords))
+    rebind(
+        written_by_user(x), FUNCTIONS["sort"](x, axis, **_given(kind=kind, order=order), **keywords)
+    )
 
 
 @covers("_partition")
 def partition(x: Array, kth: Any, axis: int = -1, kind: Any = None, order: Any = None) -> None:
     """Partition in place."""
     _check_axis(axis, "partition")
-    rebind(x, FUNCTIONS["partition"](x, kth, axis, **_given(kind=kind, order=order)))
+    rebind(
+        written_by_user(x), FUNCTIONS["partition"](x, kth, axis, **_given(kind=kind, order=order))
+    )
 
 
 def _check_axis(axis: Any, function: str) -> None:
@@ -60,7 +64,7 @@ def _given(**keywords: Any) -> dict[str, Any]:
 @covers("_fill")
 def fill(x: Array, value: Any) -> None:
     """Give all elements one value."""
-    assign(x, ..., value)
+    assign(written_by_user(x), ..., value)
 
 
 @covers("_put")
@@ -84,6 +88,7 @@ def conj(x: Array) -> Array:
 @covers("_set_real")
 def set_real(x: Array, value: Any) -> None:
     """x.real = value."""
+    written_by_user(x)
     if not x.dtype.is_complex:
         assign(x, ..., value)
         return
@@ -103,7 +108,7 @@ def set_imag(x: Array, value: Any) -> None:
             "imag", "a real array has no imaginary part to set", got=x.aval, need="a complex array"
         )
         raise at_user_line(error)
-    part = imag(x)
+    part = imag(written_by_user(x))
     assign(part, ..., value)
     rebind(x, make_complex(real(x), part))
 
@@ -111,7 +116,7 @@ def set_imag(x: Array, value: Any) -> None:
 @covers("__set_flat__")
 def set_flat(x: Array, index: Any, value: Any) -> None:
     """x.flat[index] = value; the value is repeated as needed, as NumPy does."""
-    flat = reshape(x, (x.size,))
+    flat = reshape(written_by_user(x), (x.size,))
     wanted = flat[index].size
     found = as_array(value)
     if found.ndim and found.size != wanted:

@@ -22,6 +22,7 @@ from tenferro.arrays.numpy_protocols.writing import (
     rebind,
     write,
     writing_error,
+    written_by_user,
 )
 from tenferro.arrays.promotion.broadcast import (
     broadcast_shapes,
@@ -301,7 +302,7 @@ def at(ufunc: Any, function: Callable[..., Any], x: Any, index: Any, *values: An
     """Apply the function at an index, once per occurrence of a position; rebind x to the result."""
     if not isinstance(x, Array):
         raise writing_error(f"{ufunc.__name__}.at")
-    name = ufunc.__name__
+    x, name = written_by_user(x), ufunc.__name__
     if name in ("add", "subtract", *_COMBINED) and not x.dtype.is_bool:
         value = FUNCTIONS["negative"](*values) if name == "subtract" else values[0]
         combined = "add" if name == "subtract" else name

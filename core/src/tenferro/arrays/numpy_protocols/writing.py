@@ -6,6 +6,7 @@ never written. Read next: ``numpy_protocols/ufuncs.py``.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from tenferro.arrays.errors import ImmutableArrayError, at_user_line
@@ -61,8 +62,10 @@ def destination(out: Any, function: str) -> Array | None:
     """
     if isinstance(out, tuple) and len(out) == 1:
         out = out[0]
-    if out is None or isinstance(out, Array):
-        return out
+    if out is None:
+        return None
+    if isinstance(out, Array):
+        return written_by_user(out)
     raise writing_error(function)
 
 
@@ -95,6 +98,13 @@ def _fitted(x: Array, out: Array, function: str) -> Array:
         )
         raise at_user_line(error)
     return stretch(x, out.shape)
+
+
+def written_by_user(x: Array) -> Array:
+    """Return x, into which the user has a function write; warn where it is a view in NumPy."""
+    if x.is_taken:
+        import_module("tenferro.arrays.diagnosis.copy_warnings").tell_of_write(x)
+    return x
 
 
 def rebind(x: Array, value: Array) -> Array:
