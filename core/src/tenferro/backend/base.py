@@ -136,7 +136,8 @@ class Backend(ABC):
         matrices may share memory that can be written to. SciPy's ``csr_array`` unless a backend has
         its own kind.
 
-        Raises UnsupportedError: if SciPy is not installed.
+        Raises UnsupportedError: if SciPy is not installed; at a call with float16 or bfloat16,
+        which SciPy's sparse matrices do not have.
         """
         try:
             made = import_module("scipy.sparse").csr_array
@@ -158,6 +159,8 @@ class Backend(ABC):
             found = made.__new__(made)
             vars(found).update(kept)
             found.data = to_numpy(entries)
+            if found.data.dtype.itemsize == 2:  # floats of 16 bits; entries are not integers
+                raise _too_narrow(self.name, found.data.dtype.name)
             found.indices, found.indptr = indices.copy(), indptr.copy()
             return found
 
@@ -281,3 +284,15 @@ class Backend(ABC):
     def __repr__(self) -> str:
         device = f" on {self.config.device}" if self.config.device else ""
         return f"<{type(self).__name__} {self.name!r}{device}>"
+
+
+def _too_narrow(backend: str, dtype: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"SciPy has no sparse matrices of {dtype}\n"
+        "  need       float32, float64, complex64 or complex128\n"
+        "  hint       compute at `x.astype(np.float32)`; a dense Jacobian, without\n"
+        "             `sparse=True`, has any dtype",
+        backend=backend,
+        feature=f"sparse matrices of {dtype}",
+        instead="",
+    )

@@ -219,7 +219,9 @@ def test_what_is_no_budget_is_refused(budget):
         tn.jit(diffused, memory_budget=budget)
 
 
-@pytest.mark.parametrize("budget", ["1 GB", "1000MB", "0.5 GiB", 10**9, np.int64(10**9)])
+@pytest.mark.parametrize(
+    "budget", ["1 GB", "1000MB", "0.5 GiB", "1000000 KB", 10**9, np.int64(10**9)]
+)
 def test_amounts(budget):
     """A budget is a number of bytes, or a text with a unit"""
     assert np.isfinite(tn.jit(diffused, memory_budget=budget)(W, X))

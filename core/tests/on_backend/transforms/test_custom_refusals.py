@@ -230,3 +230,11 @@ def test_a_cotangent_that_does_not_depend_on_the_one_given_is_not_linear():
     f.defvjp(lambda x: (x * x, x), lambda x, ct: (tn.ones_like(x),))
     with pytest.raises(NotLinearError, match="does not depend on the one given"):
         tn.jvp(f, (np.arange(3.0),), (np.ones(3),))
+
+
+def test_the_tangent_of_an_integer_is_none_and_an_error_says_so():
+    """A rule that uses it as a number cannot"""
+    scaled = tn.custom_jvp(lambda x, n: x * n)
+    scaled.defjvp(lambda primals, tangents: (scaled(*primals), tangents[1] * primals[0]))
+    with pytest.raises(tn.UnknownOperandError, match="tangent of an integer is None"):
+        tn.grad(scaled)(1.0, 2)

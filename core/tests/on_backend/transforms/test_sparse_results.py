@@ -57,6 +57,15 @@ class TestMatrices:
         assert holds.dtype == bool
         assert not (dense(found) != 0)[~holds].any()
 
+    @pytest.mark.parametrize("wrapped", [lambda f: f, tn.jit])
+    def test_of_float16_are_refused_since_scipy_has_none(self, wrapped):
+        x = np.arange(4, dtype=np.float16)
+        with pytest.raises(tn.BackendError, match="no sparse matrices of float16") as raised:
+            wrapped(tn.jacobian(lambda x: x[1:] * x[:-1], sparse=True))(x)
+        assert raised.value.feature == "sparse matrices of float16"
+        product = tn.jit(lambda x: tn.jacobian(lambda x: x[1:] * x[:-1], sparse=True)(x) @ x)
+        np.testing.assert_array_equal(product(x), np.float16([0, 4, 12]))  # no matrix of SciPy
+
     def test_are_those_of_scipy_for_arrays_of_numpy(self):
         found = tn.jacobian(FUNCTIONS["heat"], sparse=True)(X)
         assert type(found).__name__ == "csr_array"

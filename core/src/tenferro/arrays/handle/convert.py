@@ -301,7 +301,10 @@ def aval_of_operand(x: Any) -> Aval:
 
 def _hint_for_value(x: Any) -> str:
     if x is None:
-        return "\n  hint       a function without `return` returns None"
+        return (
+            "\n  hint       a function without `return` returns None; in a rule of `custom_jvp` the"
+            "\n             tangent of an integer is None"
+        )
     if hasattr(x, "__next__"):
         return "\n  hint       write `list(x)` to pass the values of an iterator"
     if hasattr(x, "__float__"):
