@@ -8,6 +8,12 @@ import pytest
 HEAVY = {"numpy", "cupy", "jax", "jaxlib", "scipy", "opt_einsum"}
 
 
+@pytest.fixture(scope="module")
+def server():
+    """No process to fork: here the code of a test is the first to import core."""
+    return
+
+
 @pytest.fixture
 def run_python():
     """Run code in a process with everything that is installed here."""
