@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from importlib import import_module
 from typing import Generic
 
 from tenferro.backend.regions.grouping import Finder, Group
-from tenferro.backend.regions.rematerialize import recompute
 from tenferro.backend.regions.step import RegionPolicy, S
 from tenferro.primitives._aval import Aval
 
@@ -63,7 +63,9 @@ def find_regions(
     found = Regions([g for g in finder.groups if g.is_worth_it(policy)])
     if not found.groups:
         return found
-    recompute(found.groups, steps, avals, outputs, policy.is_cheap)
+    if len(found.groups) > 1:
+        recompute = import_module("tenferro.backend.regions.rematerialize").recompute
+        recompute(found.groups, steps, avals, outputs, policy.is_cheap)
     for _ in range(2):  # what only a step that is dropped now reads is dropped next
         found.exports = _exports(steps, found.groups, found.group_of, outputs)
         if not any([group.drop_unread(found.exports[id(group)]) for group in found.groups]):

@@ -31,9 +31,7 @@ def recompute(
     outputs: Set[int],
     is_cheap: Callable[[S], bool],
 ) -> None:
-    """Let regions make again what they would read from others."""
-    if len(groups) < 2:
-        return
+    """Let regions make again what they would read from others: two regions or more."""
     group_of = {id(step): g for g in groups for _, step in g.members}
     readers: dict[int, list[S]] = {}
     for step in steps:

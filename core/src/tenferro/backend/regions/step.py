@@ -6,7 +6,7 @@ Read next: ``grouping.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from heapq import heapify, heappop, heappush
+from importlib import import_module
 from operator import itemgetter
 from typing import Any, Protocol, TypeVar
 
@@ -81,15 +81,16 @@ def _sorted(nodes: Sequence[tuple[int, S]]) -> list[S]:
                 wakes[maker[slot]].append(i)
                 waits[i] += 1
     ready = [(nodes[i][0], i) for i, count in enumerate(waits) if not count]
-    heapify(ready)
+    heap = import_module("heapq")
+    heap.heapify(ready)
     ordered = []
     while ready:
-        _, i = heappop(ready)
+        _, i = heap.heappop(ready)
         ordered.append(nodes[i][1])
         for j in wakes[i]:
             waits[j] -= 1
             if not waits[j]:
-                heappush(ready, (nodes[j][0], j))
+                heap.heappush(ready, (nodes[j][0], j))
     if len(ordered) != len(nodes):
         raise AssertionError("steps wait for each other")
     return ordered

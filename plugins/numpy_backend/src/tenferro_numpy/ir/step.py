@@ -58,6 +58,12 @@ class Step:
         return self.expression.pieces is not None
 
     @property
+    def is_concatenation(self) -> bool:
+        """True if the step puts its operands together, and nothing else."""
+        pieces = self.expression.pieces
+        return pieces is not None and pieces.fill is None
+
+    @property
     def reduced_axes(self) -> tuple[int, ...] | None:
         """Axes of a reduction that may run on the tiles of its operand; else None."""
         fold = self.expression.fold

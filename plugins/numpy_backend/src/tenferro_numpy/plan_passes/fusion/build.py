@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,6 @@ from tenferro_numpy.kernels.tile_layout import Move
 from tenferro_numpy.kernels.tile_reductions import Fold, can_fold
 from tenferro_numpy.lowerings.selection import choose, drop, keep
 from tenferro_numpy.machine.tile_size import Tiling, smallest_region
-from tenferro_numpy.plan_passes.fusion.seams import split_at_seams
 
 __all__ = ["fuse", "share_equal"]
 
@@ -48,7 +48,12 @@ def fuse(
 
     Ufuncs that stay lines run part by part where they read concatenations.
     """
-    return split_at_seams(_with_regions(steps, avals, outputs, tiling, literals), avals, outputs)
+    found = _with_regions(steps, avals, outputs, tiling, literals)
+    if not any([step.is_concatenation for step in found]):
+        return found
+    seams = import_module("tenferro_numpy.plan_passes.fusion.seams")
+    split: list[Step] = seams.split_at_seams(found, avals, outputs)
+    return split
 
 
 def _with_regions(

@@ -75,20 +75,13 @@ def split_at_seams(
     steps: Sequence[Step], avals: Sequence[Aval], outputs: Collection[int]
 ) -> list[Step]:
     """Let ufuncs read the pieces of concatenations that nothing else reads."""
-    joined = {step.targets[0]: step for step in steps if _is_concatenation(step)}
-    if not joined:
-        return [*steps]
+    joined = {step.targets[0]: step for step in steps if step.is_concatenation}
     reads = Counter([*outputs, *[slot for step in steps for slot in step.operands]])
     joined = {slot: step for slot, step in joined.items() if reads[slot] == 1}
     found = [_of_pieces(step, joined, avals) for step in steps]
     used = {id(step) for new in found if new is not None for step in new[1]}
     pairs = zip(steps, found, strict=True)
     return [step if new is None else new[0] for step, new in pairs if id(step) not in used]
-
-
-def _is_concatenation(step: Step) -> bool:
-    pieces = step.expression.pieces
-    return pieces is not None and pieces.fill is None
 
 
 def _of_pieces(
