@@ -1028,7 +1028,7 @@ PLANNER = Area(
         ),
         _plan(
             "a division is computed again",
-            "tenferro_numpy.plan_passes.fusion.build",
+            "tenferro_numpy.plan_passes.fusion.choice",
             "        np.add, np.subtract, np.multiply,",
             "        np.divide, np.add, np.subtract, np.multiply,",
             "test_regions.py",

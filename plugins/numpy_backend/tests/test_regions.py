@@ -10,7 +10,7 @@ from region_programs import regions, run
 
 from tenferro import primitives as tp
 from tenferro_numpy import backend as numpy_backend
-from tenferro_numpy.kernels import region as region_kernel
+from tenferro_numpy.kernels import lines as kernel_lines
 from tenferro_numpy.machine import tile_size
 
 
@@ -281,11 +281,25 @@ def test_lines_that_stay_in_half_of_the_cache_are_left_alone(
     monkeypatch.setattr(numpy_backend, "largest_tile", lambda: tile)
     monkeypatch.setattr(tile_size, "largest_tile", lambda: tile)
     monkeypatch.setattr(tile_size, "cache_of_core", lambda: 24 * 8 * tile)
-    monkeypatch.setattr(region_kernel, "are_freed_arrays_kept", lambda: kept)
+    monkeypatch.setattr(kernel_lines, "are_freed_arrays_kept", lambda: kept)
     for size in (most, most + 1):
         x = np.linspace(0, 1, size)
         found, _ = run(backend, program(lambda x: (tp.exp(x), tp.sin(tp.exp(x))), x), [x])
         assert len(found) == (size > most)
+
+
+def test_a_region_that_pads_is_kept_however_small(backend, program, monkeypatch):
+    """It reads the zeros from one number; a line would make an array of them."""
+    tile = 1 << 12
+    monkeypatch.setattr(numpy_backend, "largest_tile", lambda: tile)
+    monkeypatch.setattr(tile_size, "largest_tile", lambda: tile)
+    x, zero = np.linspace(0, 1, 2 * tile), tp.constant(0.0, "float64")
+    for function, count in (
+        (lambda x: tp.exp(tp.sin(x)), 0),
+        (lambda x: tp.exp(tp.sin(tp.pad(x, zero, (1,), (1,), (0,)))), 1),
+    ):
+        found, _ = run(backend, program(function, x), [x])
+        assert len(found) == count
 
 
 def test_lines_in_the_place_of_a_small_region_stand_where_they_are_read(backend, program):

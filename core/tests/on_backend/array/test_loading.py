@@ -34,6 +34,7 @@ print(*sys.modules)
 UNNEEDED = (
     "tenferro.passes.rewrites.residuals",
     "tenferro_numpy.plan_passes.fusion.build",
+    "tenferro_numpy.plan_passes.fusion.choice",
     "tenferro_numpy.kernels.region",
 )
 

@@ -51,9 +51,10 @@ def _planned(planner: Planner) -> Plan:
     else:
         reuse(steps, memory, any_order=bool(planner.donated))
         planner.passes.append((MEMORY_REUSE, len(steps)))
-    if planner.has_regions:
+    regions = [step for step in steps if step.is_region] if planner.has_regions else []
+    if regions:
         build = import_module("tenferro_numpy.plan_passes.fusion.build")
-        build.share_equal(steps)
+        build.share_equal(regions)
     blocks = set(planner.blocks.values())
     for position, step in enumerate(steps):
         if step in blocks:

@@ -396,7 +396,7 @@ class Planner:
         tiling = self.how.tiling
         if tiling is not None and self.largest >= smallest_region(tiling):
             self.has_regions = True
-            fuse = import_module(f"{_PASSES}.fusion.build").fuse
+            fuse = import_module(f"{_PASSES}.fusion.choice").fuse
             self.steps = fuse(self.steps, self.avals, set(self.outputs), tiling, self.literals)
 
     # ---- numbers ---------------------------------------------------------------------------------

@@ -16,8 +16,8 @@ from tenferro.primitives import Aval
 from tenferro.primitives.arithmetic import Add, Maximum, Minimum
 from tenferro_numpy.execution.interpreter import RUNS_BEFORE_SOURCE, PlanInterpreter
 from tenferro_numpy.ir.plan import Plan
-from tenferro_numpy.machine.threads import WORTH_THREADS, new_array, shared
-from tenferro_numpy.machine.tile_size import chunks_of
+from tenferro_numpy.machine.threads import new_array, shared
+from tenferro_numpy.machine.tile_size import WORTH_THREADS, chunks_of
 
 __all__ = ["RowBlockLoop"]
 

@@ -1,6 +1,6 @@
 """A line while the plan is made: operands and targets are slots of the program.
 
-Read next: `plan_passes/fusion/build.py`, `plan_passes/unboxing.py`, `planner.py`.
+Read next: `plan_passes/fusion/choice.py`, `plan_passes/unboxing.py`, `planner.py`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tenferro_numpy.ir.expression import Expression
+from tenferro_numpy.ir.tiled import Tiled
 
 __all__ = ["Step"]
 
@@ -62,6 +63,12 @@ class Step:
         """True if the step puts its operands together, and nothing else."""
         pieces = self.expression.pieces
         return pieces is not None and pieces.fill is None
+
+    @property
+    def is_region(self) -> bool:
+        """True if the step runs others tile by tile."""
+        bound = self.expression.bound
+        return bool(bound) and isinstance(bound[0], Tiled)
 
     @property
     def reduced_axes(self) -> tuple[int, ...] | None:

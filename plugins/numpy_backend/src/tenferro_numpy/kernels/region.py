@@ -5,7 +5,7 @@ takes a tile of every operand through all of its operations, with `out=` into sc
 the cache of a core, and only then the next tile. Large regions are divided over threads (NumPy
 releases the interpreter while it computes). What a region gives does not depend on the number of
 threads: the tiles, and the order in which partial reductions are joined, follow from the shape and
-the size of a tile alone. Read next: `plan_passes/fusion/build.py`, which finds the regions.
+the size of a tile alone. Read next: `plan_passes/fusion/choice.py`, which finds the regions.
 """
 
 from __future__ import annotations
@@ -19,22 +19,19 @@ import numpy as np
 
 from tenferro.backend.extend import NamedTuple
 from tenferro_numpy.ir.tiled import Tiled
+from tenferro_numpy.kernels.lines import are_faster
 from tenferro_numpy.kernels.tile_layout import Division, Move, Tile, assemble, divide
 from tenferro_numpy.kernels.tile_reductions import Fold, folding, reduced
-from tenferro_numpy.machine.allocator import PAGES, are_freed_arrays_kept
 from tenferro_numpy.machine.threads import (
-    WORTH_THREADS,
     cut,
     memory_for,
     memory_of_thread,
     new_array,
     shared,
 )
-from tenferro_numpy.machine.tile_size import Index, Tiling, tile_for_buffers
+from tenferro_numpy.machine.tile_size import WORTH_THREADS, Index, Tiling, tile_for_buffers
 
 __all__ = ["Region", "Write"]
-
-_WORK_OF_TWO_THREADS = WORTH_THREADS  # with one thread, too, so that results are the same
 
 
 class Write(NamedTuple):
@@ -108,20 +105,13 @@ class Region(Tiled):
     def is_small(self) -> bool:
         """Return True if its lines are faster one by one.
 
-        All that they make stays in the cache of a core, and is not enough work for two threads.
         Pads are not lines: a region reads their zeros from one number.
         """
         made = [dtype.itemsize for dtype in (*self.arrays, *self.scratch)]
-        size, work = prod(self.shape), len(self.calls) + len(self.folds)
-        fits = size * max(made, default=0) <= self._largest_outside()
-        fits = fits and size * sum(made) <= self.tiling.bytes_of_lines
-        fits = fits and size * work < _WORK_OF_TWO_THREADS
-        return fits and all([move.pieces.fill is None for move in self.moves])
-
-    def _largest_outside(self) -> int:
-        """Return the bytes of the largest array that its lines may make one by one."""
-        most = self.tiling.tiles_of_lines * self.tiling.bytes
-        return most if are_freed_arrays_kept() else min(most, PAGES)
+        work = len(self.calls) + len(self.folds)
+        if not are_faster(prod(self.shape), made, work, self.tiling):
+            return False
+        return all([move.pieces.fill is None for move in self.moves])
 
     def __call__(self, *operands: Any) -> Any:
         """Compute the arrays and reductions of these operands; a single one is not in a tuple."""

@@ -21,12 +21,11 @@ if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
 __all__ = [
-    "MIN_KEPT_BYTES", "WORTH_THREADS", "cut", "memory_for", "memory_of_thread", "new_array",
+    "MIN_KEPT_BYTES", "cut", "memory_for", "memory_of_thread", "new_array",
     "shared",
 ]  # fmt: skip
 
 MIN_KEPT_BYTES = 32 << 20  # from which glibc maps every array anew
-WORTH_THREADS = 1 << 21  # elements · operations below which waking a thread costs more
 
 _LINE = 64  # bytes of a line of the cache: vectors written across two lines take twice as long
 #: Bytes of an array from which that is worth three microseconds: as much as six passes save.

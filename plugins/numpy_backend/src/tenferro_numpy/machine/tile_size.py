@@ -16,6 +16,7 @@ from tenferro_numpy.machine.caches import cache_of_core, second_level_cache
 
 __all__ = [
     "SHRINKS",
+    "WORTH_THREADS",
     "Index",
     "Tiling",
     "chunks_of",
@@ -27,6 +28,7 @@ __all__ = [
     "tiles_of_lines",
 ]  # fmt: skip
 
+WORTH_THREADS = 1 << 21  # elements · operations below which waking a thread costs more
 SHRINKS = 2  # times that a tile may be halved for a region of many buffers
 _TILES_PER_CACHE = 8  # whole tiles that fit the cache together
 _PART_OF_TILE = 4  # arrays smaller than this part of a tile fit the cache anyway

@@ -1,126 +1,34 @@
-"""Regions made of groups of steps: what they read and give, their buffers, and their order.
+"""Regions made of groups of steps: what they read and give, and their buffers.
 
-`tenferro.backend.regions` chooses the groups. A region stands at the place of its last step. Read
-next: `kernels/region.py`, which runs a region.
+`choice.py` chooses the groups. Read next: `kernels/region.py`, which runs a region.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
-from functools import partial
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from tenferro.backend.regions import Group, RegionPolicy, find_regions, in_order
+from tenferro.backend.regions import Group
 from tenferro.primitives import Aval
 from tenferro_numpy.ir.expression import Expression, Function
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.kernels.region import Region, Write
 from tenferro_numpy.kernels.tile_layout import Move
-from tenferro_numpy.kernels.tile_reductions import Fold, can_fold
-from tenferro_numpy.lowerings.selection import choose, drop, keep
-from tenferro_numpy.machine.tile_size import Tiling, smallest_region
+from tenferro_numpy.kernels.tile_reductions import Fold
+from tenferro_numpy.machine.tile_size import Tiling
 
-__all__ = ["fuse", "share_equal"]
-
-#: Functions that are computed again rather than kept, where that keeps fewer arrays.
-_RECOMPUTABLE = frozenset(
-    (
-        np.add, np.subtract, np.multiply, np.negative, np.square, np.absolute, np.maximum,
-        np.minimum, np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal,
-        np.logical_and, np.logical_or, np.logical_not, np.conjugate, np.where, choose,
-        drop, keep,
-    )
-)  # fmt: skip
+__all__ = ["Writers", "region_step", "share_equal"]
 
 
-def fuse(
-    steps: Sequence[Step],
-    avals: Sequence[Aval],
-    outputs: Set[int],
-    tiling: Tiling,
-    literals: Collection[int] = (),
-) -> list[Step]:
-    """Replace regions that are worth it by single steps, in a valid order.
-
-    Ufuncs that stay lines run part by part where they read concatenations.
-    """
-    found = _with_regions(steps, avals, outputs, tiling, literals)
-    if not any([step.is_concatenation for step in found]):
-        return found
-    seams = import_module("tenferro_numpy.plan_passes.fusion.seams")
-    split: list[Step] = seams.split_at_seams(found, avals, outputs)
-    return split
-
-
-def _with_regions(
-    steps: Sequence[Step],
-    avals: Sequence[Aval],
-    outputs: Set[int],
-    tiling: Tiling,
-    literals: Collection[int],
-) -> list[Step]:
-    policy = RegionPolicy(
-        smallest_region(tiling), tiling.elements, partial(_can_fold, tiling), _is_cheap
-    )
-    found = find_regions(steps, avals, outputs, policy, literals)
-    groups, group_of, exports = found.groups, found.group_of, found.exports
-    if not groups:
-        return list(steps)
-    writers = _Writers()
-    made = {
-        id(g): _step_of(g, avals, exports[id(g)], tiling, literals, writers)
-        for g in groups
-        if g.members
-    }
-    lines = _as_lines(groups, group_of, made)
-    placed: dict[int, tuple[int, Step]] = {}
-    for position, step in enumerate(steps):
-        group = group_of.get(id(step))
-        new = step if group is None else made.get(id(group))
-        if new is not None:
-            placed[id(new)] = position, new  # the last one counts
-    return in_order([*placed.values(), *lines])
-
-
-def _can_fold(tiling: Tiling, axes: Sequence[int], shape: Sequence[int]) -> bool:
-    return can_fold(axes, shape, tiling.elements)
-
-
-def _is_cheap(step: Step) -> bool:
-    functions = [f for f in step.expression.bound if callable(f)]
-    return step.is_elementwise and any(f in _RECOMPUTABLE for f in functions)
-
-
-def _as_lines(
-    groups: Sequence[Group[Step]], group_of: Mapping[int, Group[Step]], made: dict[int, Step]
-) -> list[tuple[int, Step]]:
-    """Take small regions out of those made: their steps with their places.
-
-    A step that came from another region is placed where it is read. Regions that share a step stay,
-    because only as regions they can both make it.
-    """
-    times = Counter(id(step) for g in groups for _, step in g.members)
-    lines = []
-    for g in groups:
-        once = all(times[id(step)] == 1 for _, step in g.members)
-        if once and g.members and made[id(g)].expression.bound[0].is_small():
-            del made[id(g)]
-            first = min((p for p, s in g.members if group_of[id(s)] is g), default=g.last)
-            lines += [(max(first, p), step) for p, step in (*g.members, *g.folds)]
-    return lines
-
-
-def _step_of(
+def region_step(
     group: Group[Step],
     avals: Sequence[Aval],
     exports: Set[int],
     tiling: Tiling,
     literals: Collection[int],
-    writers: _Writers,
+    writers: Writers,
 ) -> Step:
     """Make one step for a region: its operands, exported results, and buffers."""
     everything = [step for _, step in sorted(group.members, key=lambda pair: pair[0])]
@@ -173,7 +81,7 @@ class _Buffers:
         operands = tuple([place_of[slot] for slot in step.operands])
         return Move(pieces, operands, self.take(target), target in kept, full)
 
-    def writes(self, members: Sequence[Step], writers: _Writers) -> list[Write]:
+    def writes(self, members: Sequence[Step], writers: Writers) -> list[Write]:
         """Return the writes of each tile, in order."""
         last = {slot: step for step in members for slot in step.operands}
         done = []
@@ -216,7 +124,7 @@ class _Buffers:
         return self.place[slot]
 
 
-class _Writers:
+class Writers:
     """Cache of functions that write an expression's result; equal regions share them."""
 
     def __init__(self) -> None:

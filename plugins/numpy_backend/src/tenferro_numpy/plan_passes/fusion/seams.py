@@ -4,7 +4,7 @@ A stencil on a ring adds u[i - 1] and u[i + 1]: two concatenations of slices of 
 of them is one more pass over memory. Here the ufunc that reads it takes the slices themselves: of
 np.roll(u, 1) + np.roll(u, -1) it computes the first element, all between, and the last one.
 Regions do so tile by tile (`ir/assembly.py`); this is for the steps that run as lines.
-Read next: `plan_passes/fusion/build.py`.
+Read next: `plan_passes/fusion/choice.py`.
 """
 
 from __future__ import annotations
