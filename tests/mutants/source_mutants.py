@@ -409,7 +409,7 @@ XLA_LOWERINGS = Area(
     "lowerings of XLA",
     (
         "plugins/xla_backend/tests/test_elementwise.py",
-        "plugins/xla_backend/tests/test_where_xla_differs.py",
+        "plugins/xla_backend/tests/as_users_compile",
         "plugins/xla_backend/tests/test_semantics.py",
         "plugins/xla_backend/tests",
     ),

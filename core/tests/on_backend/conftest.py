@@ -1,17 +1,12 @@
 """Tests that need a backend, whichever is installed. `against_numpy` is importable everywhere here.
 
-Compiling is most of the time over XLA; `TENFERRO_ON_BACKEND_XLA_FLAGS` may shorten it, see tox.ini.
-
 They run in the environment of each backend, with that backend alone, and select nothing.
 """
 
-import os
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-if "TENFERRO_ON_BACKEND_XLA_FLAGS" in os.environ:
-    os.environ.setdefault("XLA_FLAGS", os.environ["TENFERRO_ON_BACKEND_XLA_FLAGS"])
 
 
 def pytest_configure(config):

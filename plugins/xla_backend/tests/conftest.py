@@ -6,8 +6,11 @@ from itertools import islice
 from pathlib import Path
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
-# two devices that share one processor: enough to put an operand on another one
-os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=2")
+# Two devices that share one processor, enough to put an operand on another one. Of a flag that is
+# given twice XLA takes the last, so that a number of devices from outside holds.
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=2 " + os.environ.get(
+    "XLA_FLAGS", ""
+)
 
 sys.path.insert(0, str(Path(__file__).parent))  # tests import operands from this folder
 
@@ -88,11 +91,11 @@ class Programs:
         found = self.run(function, *[operand for call in calls for operand in call[1:]])
         return [found] if len(calls) == 1 else found
 
-    def expect(self, rows):
+    def expect(self, rows, compare=same):
         """Check operations in one program; a row is an operation, its operands and its result."""
         for row, found in zip(rows, self.apply_all([row[:-1] for row in rows]), strict=True):
             try:
-                same(found, row[-1])
+                compare(found, row[-1])
             except AssertionError as error:
                 given = ", ".join(f"{x.dtype}{list(x.shape)}" for x in map(np.asarray, row[1:-1]))
                 error.add_note(f"{row[0]!r} of {given}")

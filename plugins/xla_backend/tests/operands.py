@@ -10,6 +10,7 @@ NARROW = ("int8", "int16", "uint8", "uint16", "uint32", "uint64", "float16", "bf
 NUMERIC = (*FLOATS, *COMPLEXES, *INTEGERS)
 REAL = (*FLOATS, *INTEGERS)
 ALL = (*NUMERIC, "bool")
+SHAPES = ((), (0,), (1,), (2, 3))
 
 
 def sample(dtype, *shape, seed=0, low=-4, high=5):

@@ -1,6 +1,6 @@
 """Conversion, moves, reductions, contraction and indexing against NumPy, on every dtype they have.
 
-The conformance kit judges accuracy. Read next: `test_elementwise.py`, `test_where_xla_differs.py`.
+The conformance kit judges accuracy. Read next: `test_elementwise.py`, `as_users_compile/`.
 """
 
 import re
