@@ -264,6 +264,11 @@ SLOW = (
     ),
     Slow("conformance/tests/test_plugin.py::test_jobs_add_up_to_one_report", 0, _PROCESS),
     Slow(
+        "tests/repository/test_benchmarks.py::test_a_program_has_the_derivatives_that_differences_have",
+        4,
+        "differences by every argument of every program",
+    ),
+    Slow(
         "tests/repository/test_benchmarks.py::test_workloads_run_and_agree_without_peers",
         0,
         "all workloads run; each program has its derivatives in another test",
