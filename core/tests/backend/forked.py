@@ -14,9 +14,10 @@ SECONDS = 120
 #: Reads a request from each line of standard input and answers with an exit code. In a fork,
 #: `next_request` returns; code at the top of `__main__` then ends the process as it ends any other.
 SERVER = f"""
-import importlib, json, os, runpy, signal, sys, warnings
+import gc, importlib, json, os, runpy, signal, sys, warnings
 import tenferro.backend, tenferro._cli, tenferro._trial
 tenferro.backend.PluginHost(autoload=False, environment={{}}).primitives()
+gc.freeze()  # collections in forks, also the last one, leave alone what all forks share
 
 def next_request(own=tuple(sys.path)):
     answers = os.fdopen(os.dup(1), "w")
