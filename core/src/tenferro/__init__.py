@@ -304,7 +304,9 @@ else:
             return import_module("importlib.metadata").version("tenferro")
         if name in _NAMESPACES:
             return import_module(f"tenferro.{name}")
-        return _public_kind(name, _FUNCTIONS.find(name)) if name in __all__ else None
+        if name in __all__:
+            return _public_kind(name, _FUNCTIONS.find(name))
+        return import_module("tenferro.arrays.diagnosis.missing_names").refuse_name(name)
 
     # generated: lazy names
     __getattr__, __dir__ = _later(

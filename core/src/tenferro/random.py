@@ -13,6 +13,8 @@ arrays, or float64.
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from tenferro.arrays.functions.random.continuous import (
     bits,
     cauchy,
@@ -72,3 +74,9 @@ __all__ = [
 ]
 
 _publish(globals(), __all__)
+
+
+def __getattr__(name: str) -> None:
+    """Raise the error for a name that is not here, with what to write instead."""
+    import_module("tenferro.arrays.diagnosis.missing_names").refuse_name(f"random.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -34,6 +34,10 @@ INSTEAD = {
     "grad": "write `tenferro.grad(f)(x)`: derivatives belong to functions, not to arrays",
     "backward": "write `tenferro.grad(f)(x)`: derivatives belong to functions, not to arrays",
     "requires_grad": "write `tenferro.grad(f)(x)`: derivatives belong to functions, not to arrays",
+    "requires_grad_": "write `tenferro.grad(f)(x)`: derivatives belong to functions, not to arrays",
+    "to": "write `x.astype(dtype)`, or `x.to_device(device)`",
+    "cpu": "write `np.asarray(x)`",
+    "cuda": 'name a backend: `with tenferro.use("cupy"):`',
     "block_until_ready": "write `x.evaluate()`",
 }
 
