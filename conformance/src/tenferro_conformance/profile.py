@@ -13,6 +13,7 @@ import fnmatch
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Literal
 
 from tenferro_conformance.errors import ProfileError
@@ -111,12 +112,14 @@ class Slow:
         """Return whether a law of a case is left to `deep`."""
         return (
             (not self.laws or law in self.laws)
-            and _any_matches(self.cases, case_id)
-            and not _any_matches(self.but.get(law, ()), case_id)
+            and _any_matches(tuple(self.cases), case_id)
+            and not _any_matches(tuple(self.but.get(law, ())), case_id)
         )
 
 
-def _any_matches(patterns: Iterable[str], case_id: str) -> bool:
+@cache
+def _any_matches(patterns: tuple[str, ...], case_id: str) -> bool:
+    """Return whether a pattern matches; memoized, because every law asks for every case again."""
     return any(fnmatch.fnmatchcase(case_id, pattern) for pattern in patterns)
 
 
@@ -173,7 +176,7 @@ class Profile:
     def may_be_quick(self, case_id: str, law: str) -> bool:
         """Return whether the tier `quick` may run this law of the case."""
         return law not in self.slow_laws and not any(
-            (not slow.laws or law in slow.laws) and _any_matches(slow.cases, case_id)
+            (not slow.laws or law in slow.laws) and _any_matches(tuple(slow.cases), case_id)
             for slow in self.slow
         )
 
