@@ -292,6 +292,18 @@ SLOW = (
     Slow(f"{ON}/transforms", 3, _COMPILED, "xla"),
     Slow(f"{ON}/array/test_indexing.py", 3, _COMPILED, "xla"),
     Slow(f"{ON}/passes/test_fission.py", 4, _COMPILED, "xla"),
+    Slow(
+        f"{ON}/array/test_functions.py::test_the_divisor_of_the_least_integer_is_positive",
+        24,
+        "XLA compiles the wide dtypes for seconds",
+        "xla",
+    ),
+    Slow(
+        f"{ON}/transforms/test_custom_used.py::test_the_implicit_derivative_of_a_fixed_point",
+        0,
+        "XLA compiles iterations that are written out for seconds",
+        "xla",
+    ),
     Slow(f"{ON}/array/test_assignment.py", 10, _COMPILED, "xla"),
     Slow(f"{ON}/array/test_functions.py", 10, _COMPILED, "xla"),
     Slow(f"{ON}/of_scipy/test_initial_value.py", 0, _COMPILED, "xla"),
