@@ -296,12 +296,13 @@ def test_a_value_keeps_nothing_of_users_that_are_gone():
     x = input_key("used again and again")
     tracemalloc.start()
     sizes = []
-    for first in range(1000, 4000, 1000):
+    for first in range(1000, 5000, 1000):
         for i in range(first, first + 1000):
             derive_one(Shift(i % 50), (x,))
         sizes.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
-    assert sizes[2] - sizes[1] < 10_000
+    # What is kept grows each time; what another thread of the process receives does so once.
+    assert min(sizes[2] - sizes[1], sizes[3] - sizes[2]) < 10_000
 
 
 def test_threads_agree_on_the_users_of_one_value(impatient_threads):

@@ -285,6 +285,15 @@ def test_a_loop_with_a_condition(shape):
     assert not np.shares_memory(small[0], small[1])
 
 
+def peak_of_call(function, x):
+    """Return the peak of all threads; that of xdist takes some 20 kB when it receives tests."""
+    tracemalloc.start()
+    function(x)
+    found = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return found
+
+
 @pytest.mark.parametrize("shape", [(), (8,)])
 def test_memory_does_not_depend_on_the_number_of_steps(shape):
     def peak(length):
@@ -292,11 +301,7 @@ def test_memory_does_not_depend_on_the_number_of_steps(shape):
         loop = tn.jit(lambda x: tn.scan(step, x, None, length)[0], backend="numpy")
         x = np.full(shape, 0.5)
         loop(x)
-        tracemalloc.start()
-        loop(x)
-        found = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return found
+        return min(peak_of_call(loop, x) for _ in range(3))
 
     peak(100)  # the first runs in a process make what all later ones share
     assert peak(20_000) <= peak(200) + 1_000
