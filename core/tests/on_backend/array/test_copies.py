@@ -70,6 +70,46 @@ def test_what_numpy_copies_is_written_without_a_word(copied):
     np.testing.assert_array_equal(y[0], np.full(y.shape[1:], 5.0))
 
 
+NOBODYS = {
+    "reshaped": lambda x: np.sin(x).reshape(3, 2),
+    "of a function": lambda x: np.reshape(np.sin(x), (3, 2)),
+    "of an operator": lambda x: (2 * x).T,
+    "read": lambda x: np.stack([x, x])[0],
+    "window": lambda x: (x + x)[::-1],
+    "part": lambda x: np.split(-x, 2)[1],
+    "nested": lambda x: np.cumsum(x, axis=0).T[1:].ravel(),
+    "of linalg": lambda x: np.linalg.pinv(x).T,
+}
+
+
+@pytest.mark.parametrize("take", NOBODYS.values(), ids=NOBODYS)
+def test_a_view_of_an_array_that_nothing_else_refers_to_is_written_without_a_word(take):
+    def written(x):
+        y = take(x)
+        y[0] = 5.0  # warnings are errors
+        y += 1.0
+        np.exp(y, out=y)
+        return y
+
+    memory = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_allclose(written(u()), written(memory), rtol=1e-13)
+    np.testing.assert_array_equal(memory, u())
+
+
+ANOTHERS = {
+    "asarray": lambda x: tn.asarray(x).reshape(3, 2),
+    "out": lambda x: np.exp(x, out=x).reshape(3, 2),
+    "unknown": lambda x: (lambda: x)().reshape(3, 2),
+}
+
+
+@pytest.mark.parametrize("take", ANOTHERS.values(), ids=ANOTHERS)
+def test_a_view_of_what_may_be_an_argument_is_told_of(take):
+    y = take(u())
+    with pytest.warns(CopyAssignmentWarning):
+        y[0] = 5.0
+
+
 @pytest.mark.parametrize("writes", [row, window, loop])
 def test_a_line_that_has_run_often_warns_as_at_first(writes):
     """CPython specializes instructions that run often, and returns to another offset then."""

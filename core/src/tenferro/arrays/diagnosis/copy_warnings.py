@@ -5,7 +5,7 @@ handle that it makes, as do ``x.T``, ``reshape``, ``split`` and the like; every 
 value, such as that of ``r.copy()``, has no mark. Functions and methods that write, as ``r.sort()``
 and ``np.exp(r, out=r)`` do, look at the mark, too. A view that another function returns was not
 taken by the user: the instruction that recorded the value distinguishes them. Read next:
-``diagnosis/temporaries.py``.
+``diagnosis/views_in_source.py``, ``diagnosis/temporaries.py``.
 """
 
 from __future__ import annotations
@@ -22,13 +22,6 @@ from tenferro.primitives._source import Source, caller, stack_level
 
 _A = TypeVar("_A", bound=Any)
 _READING = ("BINARY_SUBSCR", "BINARY_SLICE", "BINARY_OP", "FOR_ITER", "UNPACK_SEQUENCE")
-_VIEWS = frozenset(
-    (
-        *("T", "mT", "transpose", "permute_dims", "matrix_transpose", "swapaxes", "moveaxis"),
-        *("rollaxis", "reshape", "ravel", "squeeze", "expand_dims", "split", "array_split"),
-        *("hsplit", "vsplit", "dsplit", "flip", "fliplr", "flipud", "rot90", "real", "imag"),
-    )
-)
 _ITSELF = "write `u[1, 1] = 5`, or take `u[1].copy()` if a copy is meant"
 _FACT = (
     "in NumPy this writes into the array that it was taken from; here that array does not change"
@@ -84,16 +77,24 @@ def tell_of_write(x: Any) -> None:
 
 
 def _better(source: Source | None) -> str:
-    """Suggest what to write instead; empty if the user's program took no view when it recorded."""
+    """Suggest what to write instead; empty if the user's program took no view when it recorded.
+
+    It is empty, too, for views of arrays that nothing else refers to.
+    """
     if source is None:  # the value of a whole array, `u[:]`, which may be an input
         return _ITSELF
     code, offset = source
-    if _instruction_at(code, offset) in _READING:
-        return _ITSELF
     written = import_module("tenferro.arrays.diagnosis.asking").written_at(code, offset)
-    if _taken_by(written) not in _VIEWS:
+    views = import_module("tenferro.arrays.diagnosis.views_in_source")
+    tree = views.parsed(written)
+    is_read = _instruction_at(code, offset) in _READING
+    if views.is_of_new_array(tree) or not (is_read or views.taken_by(tree) in views.VIEWS):
         return ""
-    return f"assign into that array, or take `{written}.copy()` if a copy is meant"
+    if is_read:
+        return _ITSELF
+    is_list = views.taken_by(tree).endswith("split")
+    copied = "`.copy()` of the part" if is_list else f"`{written}.copy()`"
+    return f"assign into that array, or take {copied} if a copy is meant"
 
 
 def _instruction_at(code: CodeType, offset: int) -> str:
@@ -105,14 +106,3 @@ def _instruction_at(code: CodeType, offset: int) -> str:
     while offset > 0 and opcode.opname[code.co_code[offset]] == "CACHE":
         offset -= 2
     return str(opcode.opname[code.co_code[offset]])
-
-
-def _taken_by(written: str) -> str:
-    """Return the last name that an expression calls or reads: ``T`` of ``x.T``."""
-    ast = import_module("ast")
-    try:
-        tree = ast.parse(written.strip(), mode="eval").body
-    except (SyntaxError, ValueError):
-        return ""
-    tree = tree.func if isinstance(tree, ast.Call) else tree
-    return str(getattr(tree, "attr", None) or getattr(tree, "id", ""))
