@@ -17,6 +17,7 @@ VIEWS = frozenset(
     )
 )
 _LIBRARIES = frozenset(("np", "numpy", "anp", "tn", "tenferro"))  # as users import them
+_METHODS = ("copy", "astype")  # that always give an array of their own
 _MAY_BE_THEIR_ARGUMENT = ("as", "atleast", "broadcast", "nan_to_num", "diag")
 _NEW = (ast.BinOp, ast.UnaryOp, ast.Compare)
 
@@ -61,13 +62,13 @@ def _below(tree: ast.expr) -> ast.expr | None:
 
 
 def _makes_new(call: ast.Call) -> bool:
-    """Return True if a call of a library gives an array of its own."""
+    """Return True if a function or a method gives an array of its own."""
     name = taken_by(call)
-    return (
-        _root(call.func) in _LIBRARIES
-        and not name.startswith(_MAY_BE_THEIR_ARGUMENT)
-        and all([keyword.arg not in ("out", "copy", None) for keyword in call.keywords])
-    )
+    if any([keyword.arg in ("out", "copy", None) for keyword in call.keywords]):
+        return False
+    if _root(call.func) in _LIBRARIES:
+        return not name.startswith(_MAY_BE_THEIR_ARGUMENT)
+    return name in _METHODS and isinstance(call.func, ast.Attribute)
 
 
 def _root(tree: ast.expr) -> str:
