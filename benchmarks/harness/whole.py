@@ -40,8 +40,9 @@ class Command(NamedTuple):
         return bool(run["huge_pages"]) == ("--huge-pages" in self.arguments)
 
 
-# The first command of a workload has the goals. On W7 and W16 peers change how many pages are free,
-# on W19 slow ones leave time for few samples: there, peers come in further commands.
+# The first command of a workload has the goals. Times of W9 and W11 are not ratios in one process.
+# On W7 and W16 peers change how many pages are free, on W19 slow ones leave time for few samples:
+# there, peers come in further commands.
 COMMANDS = (
     Command("W4 W8 W10 W12 W13 W15 W17 --peers all --memory --budget 1"),
     Command("W1 W2 W3 W5 W6 --peers all --memory --budget 1"),
@@ -51,8 +52,8 @@ COMMANDS = (
     Command("W7 W16 --peers none --memory --budget 2"),
     Command("W7 W16 --peers jax,autograd,xla --memory --budget 1"),
     Command("W7 W16 --peers torch --memory --budget 1"),
-    Command("W9 --peers all --budget 3"),
-    Command("W11 --peers all"),
+    Command("W9 --peers all --budget 3", alone=True),
+    Command("W11 --peers all", alone=True),
     Command("W14 --peers all --memory --budget 1"),
     Command("W20 --peers jax,autograd,xla --budget 1", alone=True),
     Command("W21 --peers jax,autograd,xla --budget 1", alone=True),
