@@ -63,19 +63,22 @@ COMMANDS = (
 
 
 def measure_page(wanted: Sequence[str]) -> int:
-    """Measure the commands of some workloads, or all; store the runs, and write the page."""
+    """Measure the commands of some workloads, or all; store the runs, and write the page.
+
+    What is stored of a command stays where it is not measured, or has no result.
+    """
     chosen = [c for c in COMMANDS if not wanted or c.workloads & set(wanted)]
     found = dict(zip(chosen, measured(chosen), strict=True))
-    kept = restored(page.RESULTS) if len(chosen) < len(COMMANDS) else []
-    for command in COMMANDS:
+    failed = [command for command in chosen if not found[command]]
+    stored = restored(page.RESULTS) if page.RESULTS.exists() else []
+    for command in [c for c in COMMANDS if not found.get(c)]:
         text = PREFIX + command.arguments
-        found.setdefault(command, [run for run in kept if run["command"] == text])
+        found[command] = [run for run in stored if run["command"] == text]
     runs = [run for command in COMMANDS for run in found[command]]
     store(sorted(runs, key=lambda run: int(run["workload"][1:])), page.RESULTS)
     page.write()
-    failed = [command.arguments for command in chosen if not found[command]]
-    for arguments in failed:
-        print(f"{PREFIX}{arguments}: no result", file=sys.stderr)
+    for command in failed:
+        print(f"{PREFIX}{command.arguments}: no result", file=sys.stderr)
     return 1 if failed else 0
 
 

@@ -360,6 +360,9 @@ def test_workloads_that_are_measured_again_leave_the_others_as_they_are_stored(
     commands = [(name, command) for command in whole.COMMANDS for name in command.workloads]
     assert len(found) == len(commands)  # of commands with huge pages only the runs that have them
     assert set(names) == {f"W{number}" for number in range(1, 22)}
+    monkeypatch.setattr(whole, "runs_of", lambda command, *, beside=False: [])
+    assert whole.measure_page(["W14"]) == 1  # without a result
+    assert restored(page.RESULTS) == found
 
 
 def test_peak_memory_is_that_of_the_call():
