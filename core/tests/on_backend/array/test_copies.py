@@ -99,7 +99,7 @@ def test_a_view_of_an_array_that_nothing_else_refers_to_is_written_without_a_wor
     np.testing.assert_array_equal(memory, u())
 
 
-ANOTHERS = {
+OTHERS = {
     "asarray": lambda x: tn.asarray(x).reshape(3, 2),
     "out": lambda x: np.exp(x, out=x).reshape(3, 2),
     "not converted": lambda x: x.astype("float64", copy=False).T,
@@ -108,7 +108,7 @@ ANOTHERS = {
 }
 
 
-@pytest.mark.parametrize("take", ANOTHERS.values(), ids=ANOTHERS)
+@pytest.mark.parametrize("take", OTHERS.values(), ids=OTHERS)
 def test_a_view_of_what_may_be_an_argument_is_told_of(take):
     y = take(u())
     with pytest.warns(CopyAssignmentWarning):

@@ -20,7 +20,7 @@ _LIBRARIES = frozenset(("np", "numpy", "anp", "tn", "tenferro"))  # as users imp
 _METHODS = ("copy", "astype")  # that always give an array of their own
 #: beginnings of names of functions that may return their argument, or a view of it
 _MAY_BE_THEIR_ARGUMENT = (
-    *("as", "atleast", "broadcast", "diag", "einsum", "matrix_power", "nan_to_num"),
+    *("as", "atleast_", "broadcast", "diag", "einsum", "matrix_power", "nan_to_num"),
     *("real_if_close", "require", "trim_zeros", "unstack"),
 )
 _NEW = (ast.BinOp, ast.UnaryOp, ast.Compare)
