@@ -19,7 +19,7 @@ from .cells import mark, table
 from .gpu import section as gpu_section
 from .picture import picture
 from .units import number, quantity, seconds
-from .workload import WORST_WAY
+from .workload import SPREAD, WORST_WAY
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS, PAGE = ROOT / "benchmarks/results.json", ROOT / "docs/benchmarks.md"
@@ -80,6 +80,8 @@ peers change how many are free, so that they ran in processes of their own, each
 by hand; goals are compared with the first.
 On W19 slow peers leave time for few samples, so that its goals come from a run without them.
 W20 and W21 run whole programs without a version by hand; their ratios are to autograd and to JAX.
+`planning`, `recording` and `unjitted` measure what tenferro itself needs, without peers; their
+goals are for the median of all programs or operations.
 
 W3 runs NumPy's `tanh`, `exp` and `log1p`. On this processor, which has no AVX-512, they take 17, 8
 and 18 ns per element: 42 of the 46 ns of tenferro. By hand it takes 74 ns where the process has
@@ -159,6 +161,12 @@ def page(results: Data, gpu: Data | None = None) -> str:
     for name in dict.fromkeys(run["workload"] for run in runs):
         parts += workload([run for run in runs if run["workload"] == name])
     return "\n".join(parts).rstrip() + "\n"
+
+
+def shown(run: Data) -> Data:
+    """A run without what the page leaves out: figures of single cases that have a spread."""
+    spread = [row for row in run["figures"] if row["case"] in SPREAD]
+    return {**run, "figures": spread or run["figures"]}
 
 
 def commands(results: Data) -> str:

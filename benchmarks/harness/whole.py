@@ -13,12 +13,14 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from . import page
 from .launch import ROOT
 from .storage import restored, store
+from .workload import names
 
 PREFIX = "python -m benchmarks "
 AT_A_TIME = 2
@@ -33,7 +35,7 @@ class Command(NamedTuple):
     @property
     def workloads(self) -> set[str]:
         """The workloads that it measures."""
-        return {word for word in self.arguments.split() if word.startswith("W")}
+        return set(takewhile(lambda word: word[0] != "-", self.arguments.split()))
 
     def belongs(self, run: dict[str, Any]) -> bool:
         """Whether a run is what the command is for: with huge pages, others are run as well."""
@@ -59,6 +61,7 @@ COMMANDS = (
     Command("W21 --peers jax,autograd,xla --budget 1", alone=True),
     Command("W3 W5 --peers all --threads 2 --budget 1", alone=True),
     Command("W1 W3 --peers all --huge-pages --budget 1", alone=True),
+    Command("recording planning unjitted --peers none --budget 1", alone=True),
 )
 
 
@@ -75,7 +78,8 @@ def measure_page(wanted: Sequence[str]) -> int:
         text = PREFIX + command.arguments
         found[command] = [run for run in stored if run["command"] == text]
     runs = [run for command in COMMANDS for run in found[command]]
-    store(sorted(runs, key=lambda run: int(run["workload"][1:])), page.RESULTS)
+    order = [*names()]
+    store(sorted(runs, key=lambda run: order.index(run["workload"])), page.RESULTS)
     page.write()
     for command in failed:
         print(f"{PREFIX}{command.arguments}: no result", file=sys.stderr)
@@ -111,4 +115,4 @@ def runs_of(command: Command, *, beside: bool = False) -> list[dict[str, Any]]:
         subprocess.run([*line, "--json", str(file)], cwd=ROOT, check=False)
         found = restored(file) if file.exists() else []
     said = {"command": PREFIX + command.arguments, "beside": beside}
-    return [{**run, **said} for run in found if command.belongs(run)]
+    return [{**page.shown(run), **said} for run in found if command.belongs(run)]

@@ -11,8 +11,9 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Any, NamedTuple
 
 BASELINE = "numpy"
@@ -20,6 +21,7 @@ OURS = "tenferro"
 PEERS = ("jax", "torch", "autograd", "xla")
 PACKAGES = {"xla": "tenferro_xla"}
 WORST_WAY = "worst way ÷ by hand"  # the figure of workloads that are written in many ways
+MEDIAN, LEAST, MOST = SPREAD = ("median of all", "least of all", "most of all")  # cases
 
 Call = Callable[[], Any]
 
@@ -120,6 +122,17 @@ class Options:
     budget: float = 20.0
     threads: int = 1
     huge_pages: bool = False
+
+
+def with_spread(figures: Iterable[Figure]) -> Iterator[Figure]:
+    """Yield the figures, and how each of them spreads over the cases."""
+    groups: dict[tuple[str, str, str], list[float]] = {}
+    for figure in figures:
+        yield figure
+        groups.setdefault((figure.contestant, figure.figure, figure.unit), []).append(figure.value)
+    for (contestant, name, unit), values in groups.items():
+        for case, value in zip(SPREAD, (median(values), min(values), max(values)), strict=True):
+            yield Figure(case, contestant, name, value, unit)
 
 
 def installed(peer: str) -> bool:

@@ -355,11 +355,11 @@ def test_workloads_that_are_measured_again_leave_the_others_as_they_are_stored(
     assert whole.measure_page(["W14"]) == 0
     found = restored(page.RESULTS)
     names = [run["workload"] for run in found]
-    assert names == sorted(names, key=lambda name: int(name[1:]))
+    numbered = [f"W{number}" for number in range(1, 22)]
+    assert [*dict.fromkeys(names)] == [*numbered, "planning", "recording", "unjitted"]
     assert {run["workload"] for run in found if run["turn"] == "again"} == {"W14"}
     commands = [(name, command) for command in whole.COMMANDS for name in command.workloads]
     assert len(found) == len(commands)  # of commands with huge pages only the runs that have them
-    assert set(names) == {f"W{number}" for number in range(1, 22)}
     monkeypatch.setattr(whole, "runs_of", lambda command, *, beside=False: [])
     assert whole.measure_page(["W14"]) == 1  # without a result
     assert restored(page.RESULTS) == found
@@ -665,3 +665,14 @@ def test_a_primitive_is_remarked_upon_if_it_is_slower_or_less_exact(ours, jax, e
 
     row = {"ours seconds": ours, "jax seconds": jax, "same": False, "jax fails": edges}
     assert verdict({**row, "ours ulp": errors[0], "jax ulp": errors[1]}) == said
+
+
+def test_a_figure_of_many_cases_has_its_spread_and_the_page_shows_that_alone():
+    from benchmarks.harness.page import shown
+    from benchmarks.harness.workload import SPREAD, Figure, with_spread
+
+    found = list(with_spread(Figure(str(v), "tenferro", "call", v, "s") for v in (9.0, 1.0, 2.0)))
+    assert [figure.value for figure in found] == [9.0, 1.0, 2.0, 2.0, 1.0, 9.0]
+    rows = [figure._asdict() for figure in found]
+    assert [row["case"] for row in shown({"figures": rows})["figures"]] == [*SPREAD]
+    assert shown({"figures": rows[:3]})["figures"] == rows[:3]
