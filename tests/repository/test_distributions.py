@@ -1,12 +1,19 @@
 """Each distribution carries what it must, and the tools at the root know all of them."""
 
 import re
+import subprocess
 import tomllib
 
 import pytest
 
 KINDS = ("feature", "change", "removal", "bugfix", "doc", "misc")
 FRAGMENT = re.compile(rf"(\d+|\+[a-z0-9-]+)\.({'|'.join(KINDS)})\.md")
+
+FILES_AT_THE_ROOT = {
+    *(".gitignore", ".pre-commit-config.yaml", "conftest.py", "dev-requirements.txt"),
+    *("mkdocs.yml", "pyproject.toml", "tox.ini", "LICENSE-APACHE", "LICENSE-MIT"),
+    *("CONTRIBUTING.md", "GLOSSARY.md", "README.md", "RELEASING.md", "SECURITY.md"),
+}
 
 
 def read_toml(path):
@@ -34,6 +41,16 @@ def test_every_folder_with_a_project_is_known(root, folders):
         path.parent for path in root.glob("plugins/*/pyproject.toml")
     }
     assert found == set(folders)
+
+
+def test_the_root_has_the_files_that_tools_look_for_there_and_no_others(root):
+    """Output that a tool leaves where it runs (profiles, reports) is easily committed with the rest."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--", ":(glob)*"], cwd=root, capture_output=True, text=True, check=False
+    )
+    if listed.returncode:
+        pytest.skip("not a checkout of git")
+    assert set(listed.stdout.split()) <= FILES_AT_THE_ROOT
 
 
 def test_the_package_is_typed(folder):
