@@ -44,7 +44,7 @@ def test_every_folder_with_a_project_is_known(root, folders):
 
 
 def test_the_root_has_the_files_that_tools_look_for_there_and_no_others(root):
-    """Output that a tool leaves where it runs (profiles, reports) is easily committed with the rest."""
+    """Profiles and reports that a tool leaves there are easily committed with the rest."""
     listed = subprocess.run(
         ["git", "ls-files", "--", ":(glob)*"], cwd=root, capture_output=True, text=True, check=False
     )
