@@ -64,6 +64,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return None if is_in else True
 
 
+@pytest.hookimpl(tryfirst=True)  # pytest itself sorts what is left, by the scopes of fixtures
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is not in the tier; refuse tests whose names are others in each process."""
     if unstable := [item.nodeid for item in items if " at 0x" in item.nodeid]:
