@@ -50,7 +50,16 @@ EAGER = (
 #: Forms of methods, which have no public function.
 METHODS = {"getitem", "flatten"}
 #: Families of functions that only SciPy has, and the one of them that NumPy has, too.
-OF_SCIPY = ("bessel", "faddeeva", "integrals", "logsumexp", "power_transforms", "special")
+OF_SCIPY = (
+    "bessel",
+    "faddeeva",
+    "integrals",
+    "logsumexp",
+    "power_transforms",
+    "probabilities",
+    "special",
+    "student",
+)
 ALSO_OF_NUMPY = {"i0"}
 
 

@@ -110,6 +110,18 @@ def ordered(function):
     return lambda order, x: function(x)
 
 
+def gamma_of(name):
+    return getattr(jax.scipy.special, name)
+
+
+def f_of(m, n, x):
+    return jax.scipy.special.betainc(m / 2, n / 2, m * x / (n + m * x))
+
+
+def student(n, t):
+    return jax.scipy.special.betainc(n / 2, n / 2, (1 + t / jnp.sqrt(n + t * t)) / 2)
+
+
 OF_X_ALONE = "its gradient by a and b is not supported there"
 ROWS = [
     *[row(name, WIDE) for name in "erf erfc expit ndtr log_ndtr i0 i0e i1 i1e sinc".split()],
@@ -135,6 +147,19 @@ ROWS = [
     row("betaincc", POSITIVE, POSITIVE, UNIT,
         theirs=lambda a, b, x: 1 - jax.scipy.special.betainc(a, b, x),
         not_jax_gradient=OF_X_ALONE),
+    *[row(name, POSITIVE, POSITIVE, theirs=lambda v, x, p=p: gamma_of(p)(v / 2, x / 2))
+      for name, p in (("chdtr", "gammainc"), ("chdtrc", "gammaincc"))],
+    *[row(name, POSITIVE, POSITIVE, POSITIVE, theirs=lambda a, b, x, p=p: gamma_of(p)(b, a * x))
+      for name, p in (("gdtr", "gammainc"), ("gdtrc", "gammaincc"))],
+    *[row(name, (2.1, 2.9), POSITIVE, fixed=(0,),
+          theirs=lambda k, m, p=p: gamma_of(p)(jnp.floor(k) + 1, m))
+      for name, p in (("pdtr", "gammaincc"), ("pdtrc", "gammainc"))],
+    row("fdtr", POSITIVE, POSITIVE, POSITIVE, theirs=f_of, not_jax_gradient=OF_X_ALONE),
+    row("fdtrc", POSITIVE, POSITIVE, POSITIVE, theirs=lambda *xs: 1 - f_of(*xs),
+        not_jax_gradient=OF_X_ALONE),
+    row("stdtr", POSITIVE, WIDE, theirs=student, not_jax_gradient=OF_X_ALONE),
+    row("softplus", WIDE, theirs=jax.nn.softplus),
+    row("cosm1", WIDE, theirs=lambda x: -2 * jnp.sin(x / 2) ** 2),
     row("huber", (2, 3), (-1.9, 1.9), theirs=huber),  # differences see a kink that is near
     row("pseudo_huber", AWAY, WIDE, theirs=lambda d, r: d * d * (jnp.sqrt(1 + (r / d) ** 2) - 1)),
     *[row(name, POSITIVE) for name in "exp1 expi".split()],

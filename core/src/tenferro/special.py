@@ -2,7 +2,7 @@
 
 ``scipy.special.gammaln(x)`` of an Array comes here by itself, as every ufunc does. What is a plain
 function in SciPy (``logsumexp``, ``softmax``, ``log_softmax``, ``polygamma``, ``multigammaln``,
-``zeta``) knows no protocol and is called here. Orders (``polygamma``, ``iv``, ``yv``,
+``softplus``, ``zeta``) knows no protocol and is called here. Orders (``polygamma``, ``iv``, ``yv``,
 ``multigammaln``, ``expn``) are integers that are known when the program is written; that of ``jv``
 is any number from 0, and that of ``kv`` any number.
 
@@ -48,11 +48,22 @@ from tenferro.arrays.functions.power_transforms import (
     inv_boxcox,
     inv_boxcox1p,
 )
+from tenferro.arrays.functions.probabilities import (
+    chdtr,
+    chdtrc,
+    fdtr,
+    fdtrc,
+    gdtr,
+    gdtrc,
+    pdtr,
+    pdtrc,
+)
 from tenferro.arrays.functions.special import (
     beta,
     betainc,
     betaincc,
     betaln,
+    cosm1,
     digamma,
     entr,
     erfc,
@@ -79,10 +90,12 @@ from tenferro.arrays.functions.special import (
     pseudo_huber,
     rel_entr,
     rgamma,
+    softplus,
     xlog1py,
     xlogy,
     zeta,
 )
+from tenferro.arrays.functions.student import stdtr
 from tenferro.arrays.functions.trigonometric import sinc
 from tenferro.primitives._boundary import publish as _publish
 
@@ -97,6 +110,9 @@ __all__ = [
     "boxcox",
     "boxcox1p",
     "cbrt",
+    "chdtr",
+    "chdtrc",
+    "cosm1",
     "dawsn",
     "digamma",
     "ellipe",
@@ -117,11 +133,15 @@ __all__ = [
     "expm1",
     "expn",
     "exprel",
+    "fdtr",
+    "fdtrc",
     "gamma",
     "gammainc",
     "gammaincc",
     "gammaln",
     "gammasgn",
+    "gdtr",
+    "gdtrc",
     "huber",
     "i0",
     "i0e",
@@ -153,6 +173,8 @@ __all__ = [
     "multigammaln",
     "ndtr",
     "ndtri",
+    "pdtr",
+    "pdtrc",
     "polygamma",
     "pseudo_huber",
     "psi",
@@ -160,6 +182,8 @@ __all__ = [
     "rgamma",
     "sinc",
     "softmax",
+    "softplus",
+    "stdtr",
     "voigt_profile",
     "wofz",
     "xlog1py",

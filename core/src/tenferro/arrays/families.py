@@ -80,6 +80,7 @@ FAMILIES = {
     "polynomial": "polyadd polyder polydiv polyint polymul polysub polyval",
     "power_transforms": "boxcox boxcox1p inv_boxcox inv_boxcox1p",
     "printing": "array2string array_repr array_str may_share_memory shares_memory",
+    "probabilities": "chdtr chdtrc fdtr fdtrc gdtr gdtrc pdtr pdtrc",
     "quantiles": "median percentile quantile",
     "ranges": "arange geomspace indices linspace logspace meshgrid",
     "rearranging": "flip fliplr flipud repeat roll rot90 tile",
@@ -94,16 +95,17 @@ FAMILIES = {
     ),
     "sorting": "argpartition argsort lexsort partition sort sort_complex",
     "special": (
-        "_riemann_zeta _zeta beta betainc betaincc betaln digamma entr erfc erfcinv erfcx erfinv "
-        "exp10 exprel gamma gammainc gammaincc gammaln gammasgn huber kl_div log_expit log_ndtr "
-        "loggamma logit multigammaln ndtr ndtri polygamma pseudo_huber psi rel_entr rgamma xlog1py "
-        "xlogy zeta"
+        "_riemann_zeta _zeta beta betainc betaincc betaln cosm1 digamma entr erfc erfcinv erfcx "
+        "erfinv exp10 exprel gamma gammainc gammaincc gammaln gammasgn huber kl_div log_expit "
+        "log_ndtr loggamma logit multigammaln ndtr ndtri polygamma pseudo_huber psi rel_entr "
+        "rgamma softplus xlog1py xlogy zeta"
     ),
     "splitting": "array_split dsplit hsplit split unstack vsplit",
     "structural": (
         "concat concatenate expand_dims flatten matrix_transpose moveaxis permute_dims ravel "
         "reshape rollaxis squeeze stack swapaxes transpose"
     ),
+    "student": "stdtr",
     "taking": (
         "choose compress diagonal extract ix_ ravel_multi_index take_along_axis unravel_index"
     ),

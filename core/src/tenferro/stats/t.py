@@ -1,11 +1,6 @@
 """Student's t distribution, as ``scipy.stats.t``; df = inf is the normal distribution.
 
-Its distribution function is I_v(df/2, df/2) with v = ½ (1 + z/√(df + z²)), which is smooth at 0,
-where the usual form I_w(½, df/2) with w = z²/(df + z²) has no derivative. The rounding of v costs
-digits for many degrees of freedom: the relative error of a tail is below 1e-15 |z| √df, and below
-1e-12 for its logarithm from 1e-18 on. Derivatives by df, small differences there, have absolute
-errors of 1e-17. From 1/√eps degrees on, it is a normal distribution at another place.
-Source: Boik, Robison-Cox (1998); DLMF 8.17.6 of Iₓ(a, b).
+Its distribution function is in ``arrays/functions/student.py``.
 """
 
 from __future__ import annotations
@@ -14,13 +9,12 @@ from math import inf, pi
 from math import log as ln
 from typing import Any
 
-from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.evaluation.results import publish_kinds as _publish_kinds
 from tenferro.arrays.functions.arithmetic import absolute, sqrt
 from tenferro.arrays.functions.comparison import equal, greater, less
 from tenferro.arrays.functions.data_types import finfo
 from tenferro.arrays.functions.elementwise import exp, log, log1p
-from tenferro.arrays.functions.trigonometric import hypot
+from tenferro.arrays.functions.student import horner, lower_tail, places
 from tenferro.arrays.handle.array import Array
 from tenferro.primitives import gammas, incomplete
 from tenferro.primitives import normal as p
@@ -29,7 +23,6 @@ from tenferro.stats._log_tails import MIN_TAIL_FOR_ITS_LOG, log_betainc_far_out
 from tenferro.stats._standard import Standard, broadcast, choose, standard
 
 _LOG_GAMMA_RATIO = (1 / 8, -1 / 192, 1 / 640, -17 / 14336, 31 / 18432)
-_LOG1P = tuple((-1) ** k / (k + 1) for k in range(6))  # ln(1 + r)/r by powers of r < 0.001
 _ARTANH = tuple(1 / (2 * k + 1) for k in range(8))  # artanh(s)/s by powers of s² < 0.002
 
 __all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
@@ -54,7 +47,8 @@ def pdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
 
 def cdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """Compute the probability of at most x."""
-    return _lower_tail(standard("t.cdf", x, loc, scale, df))
+    given = standard("t.cdf", x, loc, scale, df)
+    return lower_tail(*broadcast(given.z, given.shapes[0]))
 
 
 def logcdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
@@ -64,7 +58,8 @@ def logcdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
 
 def sf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
     """Compute the probability of more than x, with all digits where it is small."""
-    return _lower_tail(_mirrored(standard("t.sf", x, loc, scale, df)))
+    given = standard("t.sf", x, loc, scale, df)
+    return lower_tail(*broadcast(-given.z, given.shapes[0]))
 
 
 def logsf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
@@ -74,53 +69,6 @@ def logsf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
 
 def _mirrored(given: Standard) -> Standard:
     return given._replace(z=-given.z)
-
-
-class _Places(NamedTuple):
-    """The points of a distribution function, in one shape."""
-
-    z: Array  # the place in the normal distribution, where that is taken
-    df: Array  # 1 where the distribution is normal
-    is_normal: Array
-    is_low: Array  # z < 0
-    place: Array  # the smaller one of v and 1 - v
-    away: Array  # place - 1/2, to more digits where z is small
-    log_place: Array
-
-    @property
-    def half(self) -> Array:
-        return self.df * 0.5
-
-
-def _places(given: Standard) -> _Places:
-    z, df = broadcast(given.z, given.shapes[0])
-    is_limit = equal(df, inf)
-    is_large = greater(df, finfo(z.dtype).eps ** -0.5) & less(df, inf)
-    is_close = is_large & less(absolute(z), sqrt(df) * 0.03)
-    deviate = _normal_deviate(choose(is_close, z, 0.0), choose(is_close, df, 1e8))
-    is_normal = is_limit | is_close
-    df = choose(is_normal, 1.0, df)
-    is_low = less(z, 0)
-    ratio = choose(is_low, -z, z) / sqrt(df)
-    length = hypot(ratio, 1.0)
-    place, log_place = 0.5 / length / (length + ratio), -log(length) - log(length + ratio) - ln(2)
-    is_far = less(place, 0.25)  # where the ratio may be infinite
-    near = choose(is_far, 0.0, ratio) / choose(is_far, 1.0, length)
-    away = choose(is_far, place - 0.5, near * -0.5)
-    return _Places(choose(is_close, deviate, z), df, is_normal, is_low, place, away, log_place)
-
-
-def _normal_deviate(z: Array, df: Array) -> Array:
-    """Return the u with Φ(u) = F(z) for many degrees of freedom, and z² < 0.001 df.
-
-    Convention   y = ±√(a ln(1 + z²/df)),  u = y + (y³ + 3y)/(48 a²)   with a = df - ½
-    Source       Hill (1970), algorithm 395; the next term is below 1e-16
-    """
-    inverse = 1 / df
-    share = z * z * inverse
-    y = z * sqrt((1 - 0.5 * inverse) * _horner(share, _LOG1P))
-    step = inverse / (1 - 0.5 * inverse)
-    return y + y * (y * y + 3) * step * step * (1 / 48)
 
 
 def _log_density(given: Standard) -> Array:
@@ -136,17 +84,9 @@ def _minus_log_factor(df: Array) -> Array:
     is_large = greater(df, 100)
     small, large = choose(is_large, 1.0, df), choose(is_large, df, 100.0)
     inverse = 2 / large
-    series = _horner(inverse * inverse, _LOG_GAMMA_RATIO) * inverse + ln(2 * pi) / 2
+    series = horner(inverse * inverse, _LOG_GAMMA_RATIO) * inverse + ln(2 * pi) / 2
     half = small * 0.5
     return choose(is_large, series, gammas.betaln(half, half * 0 + 0.5) + log(small) * 0.5)
-
-
-def _horner(x: Array, coefficients: tuple[float, ...]) -> Array:
-    """Compute Σ_k c_k x^k."""
-    value = x * coefficients[-1] + coefficients[-2]
-    for coefficient in coefficients[-3::-1]:
-        value = value * x + coefficient
-    return value
 
 
 def _half_of_growth(z: Array, df: Array) -> Array:
@@ -161,25 +101,15 @@ def _half_of_growth(z: Array, df: Array) -> Array:
     inner, width = choose(is_small, z, 0.0), choose(is_small, df, 1.0)
     square = inner * inner
     s = square / width / (2 + square / width)
-    small = (square * 0.5 * (1 - s) + s) * _horner(s * s, _ARTANH)
+    small = (square * 0.5 * (1 - s) + s) * horner(s * s, _ARTANH)
     far, base = choose(is_far, absolute(z), 1.0), choose(is_far, df, 1.0)
     near = choose(is_small | is_far, 0.0, ratio)
     growth = choose(is_far, 2 * log(far) - log(base), log1p(near * near))
     return choose(is_small, small, (df * 0.5 + 0.5) * growth)
 
 
-def _lower_tail(given: Standard) -> Array:
-    at = _places(given)
-    is_far = less(at.place, finfo(at.place.dtype).eps ** 2)  # one term of the series, in logarithms
-    inner = choose(is_far, 0.5, at.place)
-    half, log_place = choose(is_far, at.half, 1.0), choose(is_far, at.log_place, ln(0.25))
-    far = exp(half * log_place - log(half) - gammas.betaln(half, half))
-    tail = choose(is_far, far, incomplete.betainc(at.half, at.half, inner))
-    return choose(at.is_normal, p.ndtr(at.z), choose(at.is_low, tail, 1 - tail))
-
-
 def _log_lower_tail(given: Standard) -> Array:
-    at = _places(given)
+    at = places(*broadcast(given.z, given.shapes[0]))
     a, x = at.half, at.place
     tail = incomplete.betainc(a, a, x)
     tiny = less(tail, MIN_TAIL_FOR_ITS_LOG)

@@ -22,7 +22,7 @@ ORDERED = {
     "jn": (2, X), "kn": (2, X), "yn": (2, X),
     "zeta": (X + 2, Y), "expn": (2, X),
 }  # fmt: skip
-PLAIN = ("logsumexp", "softmax", "log_softmax", "multigammaln", "polygamma", "sinc")
+PLAIN = ("logsumexp", "softmax", "log_softmax", "multigammaln", "polygamma", "sinc", "softplus")
 DISPATCHED = sorted(set(tn.special.__all__) - set(PLAIN))
 CONSTANT = ("gammasgn",)
 COMPLEX = ("wofz",)  # also of a real number; its derivatives are in test_faddeeva.py
@@ -37,15 +37,19 @@ def operands(name):
 
 #: Parameters as SciPy documents them; its ufuncs take them by position alone.
 PARAMETERS = {
-    "x": "cbrt dawsn entr erf erfc erfcx exp10 exp2 expi expit expm1 exprel gammaln gammasgn "
-    "i0 i0e i1 i1e j0 j1 k0 k0e k1 k1e log1p log_expit log_ndtr logit ndtr sinc y0 y1",
+    "x": "cbrt cosm1 dawsn entr erf erfc erfcx exp10 exp2 expi expit expm1 exprel gammaln gammasgn "
+    "i0 i0e i1 i1e j0 j1 k0 k0e k1 k1e log1p log_expit log_ndtr logit ndtr sinc softplus y0 y1",
     "y": "erfcinv erfinv",
     "m": "ellipe ellipk",
     "z": "digamma erfi exp1 gamma loggamma psi rgamma wofz",
     "p": "ellipkm1 ndtri",
     "a b": "beta betaln",
-    "a b x": "betainc betaincc",
     "a x": "gammainc gammaincc",
+    "a b x": "betainc betaincc gdtr gdtrc",
+    "v x": "chdtr chdtrc",
+    "k m": "pdtr pdtrc",
+    "dfn dfd x": "fdtr fdtrc",
+    "df t": "stdtr",
     "a d": "multigammaln",
     "delta r": "huber pseudo_huber",
     "n x": "expn kn polygamma yn",
@@ -295,6 +299,90 @@ def test_shapes_of_the_incomplete_beta_function(log_a, log_b, place):
         p = [mpmath.betainc(a + s * step, b, 0, x, regularized=True) for s in (1, -1)]
         want = float((p[0] - p[1]) / (2 * step))
     assert tn.grad(lambda a: tn.special.betainc(a, b, x))(a) == pytest.approx(want, rel=1e-12)
+
+
+#: what mpmath says of a distribution function, and points in both tails
+TAILS = {
+    "chdtr": (
+        lambda v, x: mpmath.gammainc(v / 2, 0, x / 2, regularized=True),
+        [(3.0, 0.5), (0.25, 2.0), (40.0, 9.0), (2.0, 60.0)],
+    ),
+    "gdtr": (
+        lambda a, b, x: mpmath.gammainc(b, 0, a * x, regularized=True),
+        [(0.5, 2.5, 3.0), (3.0, 0.25, 0.125), (2.0, 30.0, 4.0)],
+    ),
+    "fdtr": (
+        lambda m, n, x: mpmath.betainc(m / 2, n / 2, 0, m * x / (n + m * x), regularized=True),
+        [(3.0, 5.0, 0.75), (2.5, 8.0, 6.0), (20.0, 11.0, 0.0625), (6.0, 4.0, 90.0)],
+    ),
+    "stdtr": (
+        lambda n, t: mpmath.betainc(
+            n / 2, n / 2, 0, (1 + t / mpmath.sqrt(n + t * t)) / 2, regularized=True
+        ),
+        [(3.0, -0.5), (2.5, 0.0), (7.0, -12.0), (0.5, 2.0)],
+    ),
+}
+TAIL_POINTS = [(name, at) for name, (_, points) in TAILS.items() for at in points]
+
+
+@pytest.mark.parametrize("name, at", TAIL_POINTS)
+def test_distribution_functions_have_a_derivative_in_every_argument(name, at):
+    """F, 1 - F, and their gradients against mpmath; ∂F/∂θ by differences of 60 digits"""
+    meaning = TAILS[name][0]
+    with mpmath.workdps(60):
+        points = [mpmath.mpf(x) for x in at]
+        want = meaning(*points)
+        rest, slopes = (
+            1 - want,
+            [mpmath.diff(meaning, points, _one_of(i, at)) for i in range(len(at))],
+        )
+    wrt = tuple(range(len(at)))
+    sides = [(name, 1, want)] if name == "stdtr" else [(name, 1, want), (name + "c", -1, rest)]
+    for each, sign, value in sides:
+        function = getattr(tn.special, each)
+        assert float(function(*at)) == pytest.approx(float(value), rel=1e-13)
+        got = [float(slope) for slope in tn.grad(function, wrt)(*at)]
+        assert got == pytest.approx([sign * float(slope) for slope in slopes], rel=1e-11)
+
+
+def _one_of(place, operands):
+    """Orders of a first partial derivative."""
+    return tuple(int(i == place) for i in range(len(operands)))
+
+
+@pytest.mark.parametrize("name", ["pdtr", "pdtrc"])
+def test_counts_are_rounded_down(name):
+    """pdtr(k, m) = Q(⌊k⌋ + 1, m), ∂/∂k = 0, ∂/∂m = -exp(-m) m^⌊k⌋/⌊k⌋!"""
+    function, sign = getattr(tn.special, name), -1 if name == "pdtr" else 1
+    slopes = tn.grad(function, (0, 1))(3.75, 2.0)
+    assert float(slopes[0]) == 0
+    assert float(slopes[1]) == pytest.approx(sign * np.exp(-2.0) * 8 / 6, rel=1e-14)
+
+
+@pytest.mark.parametrize("name", ["fdtr", "fdtrc"])
+@pytest.mark.parametrize(
+    "at", [(inf, 3.0, 1.0), (3.0, inf, 1.0), (0.0, 2.0, 1.0), (2.0, 2.0, -1.0)]
+)
+def test_no_probability_of_degrees_without_a_distribution(name, at):
+    assert np.isnan(float(getattr(tn.special, name)(*at)))
+
+
+@pytest.mark.parametrize("x", [1e-160, -1e-8, 3.0, 1e-3])
+def test_the_cosine_less_one_keeps_its_digits(x):
+    with mpmath.workdps(400):
+        want = [mpmath.cos(x) - 1, -mpmath.sin(x), -mpmath.cos(x)]
+    slope = tn.grad(tn.special.cosm1)
+    got = [float(tn.special.cosm1(x)), float(slope(x)), float(tn.grad(slope)(x))]
+    np.testing.assert_allclose(got, np.array(want, float), rtol=2e-15, atol=1e-320)
+
+
+@pytest.mark.parametrize("x", [-800.0, -40.0, 0.0, 40.0, 800.0])
+def test_softplus_does_not_overflow(x):
+    """ln(1 + eˣ), and its slope 1/(1 + e⁻ˣ)"""
+    with mpmath.workdps(400):
+        want = [mpmath.log1p(mpmath.exp(x)), 1 / (1 + mpmath.exp(-mpmath.mpf(x)))]
+    got = [float(tn.special.softplus(x)), float(tn.grad(tn.special.softplus)(x))]
+    np.testing.assert_allclose(got, np.array(want, float), rtol=1e-15)
 
 
 def test_negative_binomial_likelihood():

@@ -157,6 +157,21 @@ def log_expit(x: Any) -> Array:
     return -elementwise.logaddexp(zeros(found), -found)
 
 
+@covers("softplus")
+def softplus(x: Any) -> Array:
+    """Compute ln(1 + exp(x)), without overflow. Its derivative is expit(x)."""
+    (found,) = real_operands("softplus", x)
+    return elementwise.logaddexp(zeros(found), found)
+
+
+@covers("cosm1", ufunc=True)
+def cosm1(x: Any) -> Array:
+    """Compute cos(x) − 1 = −2 sin²(x/2), with all digits where x is small."""
+    (found,) = real_operands("cosm1", x)
+    wave = trigonometric.sin(found * 0.5)
+    return wave * wave * -2
+
+
 @covers("exp10", ufunc=True)
 def exp10(x: Any) -> Array:
     """Compute 10 to the power x."""
