@@ -46,7 +46,7 @@ SLOW = (
     Slow(f"{ON}/array/test_against_numpy.py", 7, "every function with every dtype and keyword"),
     Slow(
         f"{ON}/array/test_against_numpy.py::test_a_derivative_is_that_of_differences",
-        16,
+        31,
         "many runs for each function; the kit has derivatives of primitives",
     ),
     Slow(f"{ON}/array/test_any_shape_against_numpy.py", 0, "property tests of many functions"),
@@ -75,13 +75,13 @@ SLOW = (
     ),
     Slow(
         f"{ON}/array/test_evenly_spaced_positions.py::test_derivatives_of_writes_agree_with_differences",
-        5,
+        7,
         "second differences by every index",
     ),
     Slow(f"{ON}/random/test_derivatives.py::test_moments_are_their_integrals", 3, "long integrals"),
     Slow(
         f"{ON}/array/test_special.py::test_derivatives_pass_the_check_and_wrong_ones_do_not",
-        9,
+        23,
         "differences of every function",
     ),
     Slow(
@@ -127,7 +127,7 @@ SLOW = (
     Slow(f"{ON}/test_examples.py", 9, "examples run where the functions are defined, too"),
     Slow(
         f"{ON}/transforms/test_accumulated_entries.py::test_of_one_move_after_another",
-        5,
+        11,
         "all pairs of moves",
     ),
     Slow(
@@ -152,7 +152,7 @@ SLOW = (
         "every index in every way to read and write",
     ),
     Slow(f"{ON}/array/test_random_programs.py", 4, "many programs alike"),
-    Slow(f"{ON}/memory", 4, "every loop with every store"),
+    Slow(f"{ON}/memory", 7, "every loop with every store"),
     Slow(f"{ON}/passes/test_half_spectra.py", 4, "every transform of every length"),
     Slow(f"{ON}/passes/test_large_matrices.py", 4, "every form of every system"),
     Slow(f"{ON}/passes/test_packs.py", 3, "many programs alike"),
@@ -181,7 +181,7 @@ SLOW = (
     Slow(f"{ON}/linalg", 4, "decompositions by several ways"),
     Slow(f"{ON}/linalg/test_equal_values.py", 0, "third derivatives of decompositions"),
     Slow(f"{ON}/of_scipy", 5, "every rule, metric, condition and mode"),
-    Slow(f"{ON}/passes/test_edge_values.py", 13, "every operation with every literal"),
+    Slow(f"{ON}/passes/test_edge_values.py", 17, "every operation with every literal"),
     Slow(
         f"{ON}/of_scipy/test_initial_value.py::test_derivatives_of_a_solution_of_order_8",
         0,
@@ -197,15 +197,55 @@ SLOW = (
         0,
         "second differences; those of a usual solution are quick",
     ),
-    Slow(f"{ON}/rolling", 20, "all transforms of every loop"),
-    Slow(f"{ON}/stats/test_distributions.py", 13, "every function of every distribution"),
+    Slow(f"{ON}/rolling", 30, "all transforms of every loop"),
+    Slow(f"{ON}/stats/test_distributions.py", 17, "every function of every distribution"),
     Slow(f"{ON}/transforms/test_closures.py", 11, "all pairs of transforms"),
     Slow(f"{ON}/transforms/test_contract_expression.py", 4, "each in all transforms and dtypes"),
     Slow(f"{ON}/transforms/test_cost.py", 0, "long programs, whose calls are counted"),
     Slow(f"{ON}/transforms/test_derivatives_of_functions.py", 6, "differences of every function"),
-    Slow("plugins/numpy_backend/tests/test_growth.py", 9, "long programs, whose calls are counted"),
+    Slow(
+        f"{ON}/array/test_fft.py::test_second_derivatives_agree_with_differences",
+        3,
+        "second differences of every transform",
+    ),
+    Slow(
+        f"{ON}/array/test_laws_of_functions.py::test_second_derivatives_agree_with_differences",
+        3,
+        "second differences",
+    ),
+    Slow(
+        f"{ON}/array/test_polynomial_series.py::test_coefficients_of_rank_1",
+        4,
+        "every function of every series",
+    ),
+    Slow(
+        f"{ON}/array/test_power_transforms.py::test_values_and_two_derivatives",
+        3,
+        "second differences",
+    ),
+    Slow(
+        f"{ON}/array/test_long_products.py::test_a_product_of_rotations_turns_by_the_sum_of_the_angles",
+        3,
+        "long products",
+    ),
+    Slow(
+        f"{ON}/of_scipy/test_initial_value.py::test_derivatives_by_what_the_right_side_reads",
+        7,
+        "all pairs of modes through many steps",
+    ),
+    Slow(
+        f"{ON}/test_programs_of_others.py::test_derivatives_agree_with_differences",
+        3,
+        "differences of every program",
+    ),
+    Slow(
+        f"{ON}/transforms/test_check_grads.py::test_right_derivatives_pass", 3, "many differences"
+    ),
+    Slow(
+        "plugins/numpy_backend/tests/test_growth.py", 19, "long programs, whose calls are counted"
+    ),
     Slow("plugins/numpy_backend/tests/test_random_programs.py", 3, "each runs in all modes"),
-    Slow("plugins/numpy_backend/tests/test_loops_with_views.py", 5, "every view in every body"),
+    Slow("plugins/numpy_backend/tests/test_loops_with_views.py", 7, "every view in every body"),
     Slow(
         "plugins/numpy_backend/tests/test_expanding.py"
         "::test_an_operand_is_expanded_to_the_same_bits",
@@ -214,7 +254,7 @@ SLOW = (
     ),
     Slow(
         "plugins/numpy_backend/tests/test_gauge_check.py::test_distinct_values_do_not_warn",
-        3,
+        5,
         "derivatives of every decomposition",
     ),
     Slow(
@@ -225,10 +265,98 @@ SLOW = (
     ),
     Slow(
         "plugins/numpy_backend/tests/test_peak.py::test_what_blocks_of_rows_make_is_in_the_peak",
-        3,
+        5,
         "memory is traced",
     ),
     Slow("plugins/numpy_backend/tests/test_loops.py::test_drawn_bodies", 3, "many loops alike"),
+    Slow(
+        "plugins/numpy_backend/tests/test_reduction.py::test_short_axes_in_the_middle_of_tiles",
+        3,
+        "every shape with every tile",
+    ),
+    Slow(
+        "plugins/numpy_backend/tests/test_reduction.py::test_short_axes_in_the_middle",
+        3,
+        "every shape with every operation",
+    ),
+    Slow(
+        "plugins/numpy_backend/tests/test_reduction.py::test_sums_of_any_size_and_layout",
+        7,
+        "every size with every dtype and layout",
+    ),
+    Slow(
+        "plugins/numpy_backend/tests/test_reduction.py::test_extremes_of_all_elements_and_of_short_rows",
+        7,
+        "every shape with every dtype and layout",
+    ),
+    Slow(
+        "plugins/numpy_backend/tests/test_loops.py::test_a_loop_has_the_bits_of_the_unrolled_program",
+        3,
+        "every body of every dtype, in all modes",
+    ),
+    Slow(
+        "plugins/numpy_backend/tests/test_loops.py::test_drawn_bodies_with_branches_and_loops_inside",
+        3,
+        "many loops alike",
+    ),
+    Slow(
+        "plugins/numpy_backend/tests/test_first_runs.py::test_the_first_call_gives_the_bits_of_later_ones",
+        2,
+        "every program in every mode",
+    ),
+    Slow(
+        "plugins/numpy_backend/tests/test_scalars.py::test_values_are_numpys",
+        3,
+        "every operation on every pair of numbers",
+    ),
+    Slow(
+        "plugins/numpy_backend/tests/test_contraction.py::test_every_arrangement",
+        3,
+        "every order of axes",
+    ),
+    Slow(
+        "plugins/numpy_backend/tests/test_indexing.py::test_scatter_add",
+        5,
+        "every index of every shape",
+    ),
+    Slow(
+        "plugins/numpy_backend/tests/test_indexing.py::test_gather", 3, "every index of every shape"
+    ),
+    Slow(
+        "plugins/numpy_backend/tests/test_structural.py::test_pad_one_axis",
+        5,
+        "every pad of every axis",
+    ),
+    Slow(
+        "plugins/numpy_backend/tests/test_parts.py::test_more_turns_are_no_more_text",
+        2,
+        "long programs",
+    ),
+    Slow(
+        "plugins/numpy_backend/tests/test_parts.py::test_parts_give_what_the_interpreter_gives",
+        3,
+        "long programs",
+    ),
+    Slow(
+        "plugins/numpy_backend/tests/test_kept_programs.py::test_a_kept_program_gives_the_same_bits",
+        3,
+        "every program is planned twice",
+    ),
+    Slow(
+        "plugins/numpy_backend/tests/test_gauge_check.py::test_projectors_on_whole_spaces_do_not_warn",
+        3,
+        "derivatives of every decomposition",
+    ),
+    Slow(
+        "plugins/numpy_backend/tests/test_region_tiles.py::test_sums_of_short_rows",
+        3,
+        "every length of every dtype",
+    ),
+    Slow(
+        "plugins/numpy_backend/tests/test_arithmetic.py::test_the_largest_of_a_large_array_and_a_number",
+        4,
+        "large arrays of every dtype",
+    ),
     Slow(
         "plugins/xla_backend/tests/test_jax_programs.py"
         "::test_values_and_derivatives_in_jax_are_those_of_tenferro",
