@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import factorial
+from math import log as ln
 
 from tenferro.primitives._bessel_formulas import EULER, widened
 from tenferro.primitives._checks import integer
@@ -30,6 +31,12 @@ _SERIES = tuple((-1) ** k / (k * factorial(k)) for k in range(1, 22))
 _BORDER = {True: 40, False: 20}  # of Ei, by double precision: k!/x^k falls below its rounding there
 
 
+def _min_x_of_overflow(largest: float) -> float:
+    """Return an x from which exp(x)/x is above the largest number, by x = ln(largest) + ln x."""
+    limit = ln(largest)
+    return limit + ln(limit + 2 * ln(limit))
+
+
 class Expi(Elementwise):
     """y = Ei(x), the principal value of ∫ exp(t)/t dt from -∞ to x,   dy = exp(x)/x dx"""
 
@@ -37,8 +44,12 @@ class Expi(Elementwise):
     accepts = "float"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
-        half = exp(x * 0.5)  # exp(x) overflows before exp(x)/x does
-        return half / x * half
+        # exp(x) overflows before exp(x)/x does; where that does as well, terms of opposite signs
+        # would overflow in its derivatives.
+        is_far = gt(x, full_like(x, _min_x_of_overflow(x.dtype.largest)))
+        near, far = select(is_far, full_like(x, 1), x), select(is_far, x, zeros_like(x))
+        half = exp(near * 0.5)
+        return select(is_far, exp(far), half / near * half)
 
     def decompose(self, x: Handle) -> Handle:
         return widened(_expi, x)

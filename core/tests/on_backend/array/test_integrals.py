@@ -89,3 +89,19 @@ def test_an_order_or_a_kind_that_does_not_exist_is_refused():
         S.expn(1.5, np.ones(2))
     with pytest.raises(InvalidParameterError, match="K, E, B or D"):
         elliptic_integral("F", variable("p", (2,), "f64"))
+
+
+@pytest.mark.parametrize("dtype, top", [("float64", 716.3), ("float32", 93.2)])
+def test_derivatives_of_expi_overflow_to_inf_together(dtype, top):
+    """exp(x)/x and its derivatives overflow from one x on, and have digits a little below"""
+    slopes = [tn.grad(S.expi)]
+    for _ in range(2):
+        slopes.append(tn.grad(slopes[-1]))
+    for x in (top + 0.2, top + 10, 2 * top + 1, inf):
+        assert [float(slope(np.asarray(x, dtype)[()])) for slope in slopes] == [inf] * 3
+    below = np.asarray(top - 2, dtype)[()]
+    with mpmath.workdps(40):
+        x = mpmath.mpf(float(below))
+        want = [mpmath.exp(x) / x * factor for factor in (1, 1 - 1 / x, 1 - 2 / x + 2 / x**2)]
+    got = [float(slope(below)) for slope in slopes]
+    np.testing.assert_allclose(got, np.array(want, float), rtol=8 * float(np.finfo(dtype).eps))
