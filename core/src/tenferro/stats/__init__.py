@@ -16,6 +16,7 @@ from __future__ import annotations
 from tenferro.stats import (
     bernoulli,
     beta,
+    betabinom,
     binom,
     cauchy,
     chi2,
@@ -30,6 +31,7 @@ from tenferro.stats import (
     laplace,
     logistic,
     lognorm,
+    multinomial,
     multivariate_normal,
     multivariate_t,
     nbinom,
@@ -46,6 +48,7 @@ from tenferro.stats import (
 __all__ = [
     "bernoulli",
     "beta",
+    "betabinom",
     "binom",
     "cauchy",
     "chi2",
@@ -60,6 +63,7 @@ __all__ = [
     "laplace",
     "logistic",
     "lognorm",
+    "multinomial",
     "multivariate_normal",
     "multivariate_t",
     "nbinom",

@@ -52,6 +52,12 @@ def is_share(p: Array) -> Array:
     return found
 
 
+def is_count(n: Array) -> Array:
+    """Return True where n is a number of trials."""
+    found: Array = greater_equal(n, 0) & equal(n, floor(n))
+    return found
+
+
 @lru_cache(maxsize=64)
 def integer(distribution: str, name: str) -> custom_jvp:
     """Return the identity whose derivative is refused; without it one would be 0, silently."""

@@ -96,10 +96,10 @@ def standard(
     given = [x, *shapes, *([loc] if has_loc else ()), *([scale] if has_scale else ())]
     z, *others = operands(function, *given)
     flaws: list[Array] = []
-    masks = legal if isinstance(legal, tuple) else [legal or _is_positive] * len(shapes)
+    masks = legal if isinstance(legal, tuple) else [legal or is_positive] * len(shapes)
     pairs = zip(others[: len(shapes)], masks, strict=True)
     found = [_checked(each, mask, flaws) for each, mask in pairs]
-    size = _checked(others[-1], _is_positive, flaws) if has_scale else None
+    size = _checked(others[-1], is_positive, flaws) if has_scale else None
     z = z - others[len(shapes)] if has_loc else z
     z = z if size is None else z / size
     return Standard(z, tuple(found), size, prod(flaws, start=1.0))
@@ -122,7 +122,7 @@ def _is(value: Any, number: int) -> bool:
 
 def positive(x: Array) -> Array:
     """Return a parameter, nan where it is not positive."""
-    return _checked(x, _is_positive, [])
+    return _checked(x, is_positive, [])
 
 
 def _checked(x: Array, legal: Mask, flaws: list[Array]) -> Array:
@@ -132,7 +132,13 @@ def _checked(x: Array, legal: Mask, flaws: list[Array]) -> Array:
     return x * flaw
 
 
-def _is_positive(x: Array) -> Array:
+def with_flaw(x: Array, is_legal: Array) -> Array:
+    """Return a parameter, nan where a mask does not hold."""
+    return x * cast(choose(is_legal, 1.0, nan), x.dtype)
+
+
+def is_positive(x: Array) -> Array:
+    """Return True where a parameter is positive."""
     return greater(x, 0)
 
 

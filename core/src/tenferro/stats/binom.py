@@ -10,15 +10,14 @@ from math import inf
 from typing import Any
 
 from tenferro.arrays.evaluation.results import publish_kinds as _publish_kinds
-from tenferro.arrays.functions.comparison import equal, greater, greater_equal
+from tenferro.arrays.functions.comparison import greater, greater_equal
 from tenferro.arrays.functions.elementwise import log
-from tenferro.arrays.functions.rounding import floor
 from tenferro.arrays.functions.special import betaln, xlog1py, xlogy
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
 from tenferro.primitives import incomplete
 from tenferro.primitives._boundary import publish as _publish
-from tenferro.stats._counts import Counts, counts, integer, is_share
+from tenferro.stats._counts import Counts, counts, integer, is_count, is_share
 from tenferro.stats._log_tails import log_betainc, log_betaincc
 from tenferro.stats._standard import Standard, broadcast, choose, standard
 
@@ -80,7 +79,7 @@ def logsf(k: Any, n: Any, p: Any, loc: Any = 0) -> Array:
 def _places(
     function: str, k: Any, n: Any, p: Any, loc: Any
 ) -> tuple[Standard, Counts, Array, Array]:
-    given = standard(function, k, loc, 1, n, p, legal=(_is_number, is_share))
+    given = standard(function, k, loc, 1, n, p, legal=(is_count, is_share))
     trials, share = given.shapes
     trials = as_array(integer("binom", "n")(trials))
     return given, counts("binom", given.z), trials, share
@@ -96,11 +95,6 @@ def _with_ends(
     given: Standard, at: Counts, is_last: Array, low: float, value: Array, high: float
 ) -> Array:
     return at.with_ends(given, low, given.outside(is_last, high, value), high)
-
-
-def _is_number(n: Array) -> Array:
-    found: Array = greater_equal(n, 0) & equal(n, floor(n))
-    return found
 
 
 _publish_kinds(globals(), __all__)

@@ -6,6 +6,7 @@ import pytest
 from scipy import stats as theirs
 
 import tenferro as tn
+from tenferro.tidu import MissingRuleError
 
 normal, dirichlet = tn.stats.multivariate_normal, tn.stats.dirichlet
 student = tn.stats.multivariate_t
@@ -193,3 +194,72 @@ def test_in_jit_and_vmap():
     np.testing.assert_allclose(over(POINTS, ALPHA), dirichlet.logpdf(POINTS, ALPHA), rtol=1e-13)
     assert normal.logpdf(np.zeros((0, 3)), MEAN, COV).shape == (0,)
     assert dirichlet.pdf(np.zeros((3, 0)), ALPHA).shape == (0,)
+
+
+COUNTS = np.array([[3.0, 1, 2], [0, 0, 6], [6, 0, 0], [1, 1, 1], [1.5, 1.5, 3], [-1, 3, 4]])
+SHARES = np.array([0.25, 0.25, 0.5])
+
+
+@pytest.mark.parametrize("form", ["logpmf", "pmf"])
+def test_probabilities_of_counts_by_outcome_are_scipys(form):
+    """0 unless x are counts that add up to n; also with a share of 0, and n and p of each row"""
+    f, other = getattr(tn.stats.multinomial, form), getattr(theirs.multinomial, form)
+    shares, sums = np.stack([SHARES, [0.5, 0.5, 0.0]]), np.array([6, 3])
+    rows = ((COUNTS, 6, SHARES), (COUNTS[0], 6, shares), (COUNTS[[0, 3]], sums, shares))
+    for x, n, p in rows:
+        np.testing.assert_allclose(f(x, n, p), other(x, n, p), rtol=1e-13)
+
+
+def test_derivatives_of_a_multinomial_probability():
+    """∂ ln P/∂pᵢ = xᵢ/pᵢ; by p = softmax twice"""
+    got = tn.grad(tn.stats.multinomial.logpmf, 2)(COUNTS[0], 6, SHARES)
+    np.testing.assert_allclose(got, COUNTS[0] / SHARES, rtol=1e-15)
+    tn.check_grads(
+        lambda z: tn.stats.multinomial.logpmf(COUNTS[0], 6, tn.special.softmax(z)),
+        (SHARES,),
+        order=2,
+    )
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_no_derivative_by_counts(place):
+    given = [COUNTS[0], 6.0, SHARES]
+    with pytest.raises(MissingRuleError):
+        tn.grad(tn.stats.multinomial.logpmf, place)(*given)
+
+
+@pytest.mark.parametrize(
+    "n, p", [(6.5, SHARES), (-1, SHARES), (6, SHARES * 1.1), (6, SHARES - 0.5)]
+)
+def test_trials_and_shares_without_a_meaning_give_nan(n, p):
+    for x in COUNTS[[0, 4]]:
+        assert np.isnan(tn.stats.multinomial.logpmf(x, n, p))
+
+
+def test_counts_and_shares_of_other_outcomes_are_refused():
+    with pytest.raises(tn.ShapeMismatchError, match="fit together"):
+        tn.stats.multinomial.pmf(COUNTS[0], 6, SHARES[:2])
+
+
+@pytest.mark.parametrize("n, a, b", [(6, 1.5, 2.5), (40, 0.25, 8.0), (0, 2.0, 3.0)])
+def test_probabilities_of_a_count_of_a_random_share(n, a, b):
+    """C(n, k) B(k + a, n - k + b) / B(a, b) against SciPy, their sum, and two derivatives"""
+    k = np.arange(-1.0, n + 2)
+    betabinom = tn.stats.betabinom
+    np.testing.assert_allclose(
+        betabinom.pmf(k, n, a, b), theirs.betabinom.pmf(k, n, a, b), rtol=1e-11
+    )
+    log_probabilities = betabinom.logpmf(k, n, a, b)
+    np.testing.assert_allclose(log_probabilities, theirs.betabinom.logpmf(k, n, a, b), rtol=1e-11)
+    assert float(np.sum(betabinom.pmf(k, n, a, b))) == pytest.approx(1, rel=1e-12)
+    tn.check_grads(lambda a, b: betabinom.logpmf(k[1:-1], n, a, b), (a, b), order=2)
+
+
+def test_a_count_of_a_random_share_has_no_derivative_and_its_parameters_a_meaning():
+    betabinom = tn.stats.betabinom
+    assert np.isnan(betabinom.pmf(2, 6, -1.0, 2.0))
+    assert np.isnan(betabinom.logpmf(2, 6.5, 1.0, 2.0))
+    assert float(betabinom.pmf(2.5, 6, 1.0, 2.0)) == 0
+    for place in (0, 1):
+        with pytest.raises(MissingRuleError):
+            tn.grad(betabinom.logpmf, place)(2.0, 6.0, 1.0, 2.0)
