@@ -278,20 +278,13 @@ def _numbered(items: Sequence[Any]) -> list[int]:
 
 
 def drop_unread(equation: MutableEquation, read: set[int]) -> bool:
-    """Drop what nothing reads from a loop; return whether there was anything."""
+    """Drop from a loop the results, carries and inputs that nothing needs; return whether any."""
     loop = equation.operation
     body: Fragment = loop.body
     count = len(body.input_avals)
     wanted = [k for k, slot in enumerate(equation.outputs) if slot in read]
     rows = [i for i in dict.fromkeys(loop.outputs[k] for k in wanted) if i >= loop.carried]
-    alive = {loop.outputs[k] for k in wanted} - {*rows}
-    while True:
-        reached = body.inputs_read_by([*alive, *rows])
-        more = {i - loop.consts for i in reached if loop.consts <= i < loop.rows} - alive
-        if not more:
-            break
-        alive |= more
-    carries = sorted(alive)
+    carries, reached = _needed_for(loop, {loop.outputs[k] for k in wanted}, rows)
     consts = [i for i in range(loop.consts) if i in reached]
     xs = [i for i in range(loop.rows, count) if i in reached]
     kept = [*consts, *[loop.consts + i for i in carries], *xs]
@@ -312,6 +305,21 @@ def drop_unread(equation: MutableEquation, read: set[int]) -> bool:
     equation.inputs = tuple([equation.inputs[i] for i in kept])
     equation.outputs = tuple([equation.outputs[k] for k in wanted])
     return True
+
+
+def _needed_for(loop: Any, outputs: Set[int], rows: Sequence[int]) -> tuple[list[int], Set[int]]:
+    """Return the carries that some outputs of the body need, and the inputs that all these read.
+
+    A carry of one step is made of carries of the step before, so this is a fixed point: carries
+    are added until the body reads no other ones.
+    """
+    carries = {*outputs} - {*rows}
+    while True:
+        reached = loop.body.inputs_read_by([*carries, *rows])
+        more = {i - loop.consts for i in reached if loop.consts <= i < loop.rows} - carries
+        if not more:
+            return sorted(carries), reached
+        carries |= more
 
 
 def equal_rows(equation: MutableEquation, kept: Set[int]) -> dict[int, int]:

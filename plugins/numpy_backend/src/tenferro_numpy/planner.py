@@ -274,13 +274,13 @@ class Planner:
         """Count the true elements of a mask instead of summing them as numbers."""
         if not _COUNTED <= self.classes.keys():
             return
-        found, avals = self.steps_of(*_COUNTED, "std::logical_not"), self.avals
-        of_masks = [x.targets[0] for x in found if avals[x.operands[0]].dtype.is_bool]
+        candidates, avals = self.steps_of(*_COUNTED, "std::logical_not"), self.avals
+        of_masks = [x.targets[0] for x in candidates if avals[x.operands[0]].dtype.is_bool]
         numbers = {slot for slot in of_masks if not avals[slot].dtype.is_bool}
-        if not numbers.isdisjoint([step.operands[0] for step in found]):
+        if not numbers.isdisjoint([step.operands[0] for step in candidates]):
             given = avals, self.operations, self.outputs, self.region
             count = import_module(f"{_PASSES}.mask_counts").count_masks
-            self.steps = count(self.steps, found, *given)
+            self.steps = count(self.steps, candidates, *given)
 
     def guard_masks(self) -> None:
         """Compute a mask only where the number that it is combined with is True."""

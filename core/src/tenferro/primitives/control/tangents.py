@@ -59,17 +59,17 @@ def joint_loop(
     place_of = {i: loop.carried + k for k, i in enumerate(moving)}
     place_of.update({i: first_row + k for k, i in enumerate(row_tangents)})
     joint = Scan(
-        Fragment.of([*brought, *leaves], results, is_pin),
-        len(brought) + counts[0],
-        counts[1],
-        loop.length,
-        tuple([place_of[loop.outputs[place]] for place in wanted]),
-        loop.reverse,
-        (*[False] * len(brought), *linear),
-        loop.offload,
-        tuple([place_of[i] for i in loop.offloaded if i in place_of]),
-        loop.stores_all,
-        (*loop.derivatives, *range(loop.carried, loop.carried + len(moving))),
+        body=Fragment.of([*brought, *leaves], results, is_pin),
+        consts=len(brought) + counts[0],
+        carried=counts[1],
+        length=loop.length,
+        outputs=tuple([place_of[loop.outputs[place]] for place in wanted]),
+        reverse=loop.reverse,
+        is_linear=(*[False] * len(brought), *linear),
+        offload=loop.offload,
+        offloaded=tuple([place_of[i] for i in loop.offloaded if i in place_of]),
+        stores_all=loop.stores_all,
+        derivatives=(*loop.derivatives, *range(loop.carried, loop.carried + len(moving))),
     )
     return joint, [*map(rule.value, brought), *operands], wanted
 

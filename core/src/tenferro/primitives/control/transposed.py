@@ -73,7 +73,12 @@ class _Backward:
         }
 
     def cotangents(self, inputs: Sequence[Residual | FlowInput]) -> list[Value | None]:
-        """Emit the transposed loop."""
+        """Emit the transposed loop and return the cotangents of the linear inputs.
+
+        Its carry is the cotangent of each carry and, for each const that the loop is linear in, the
+        sum of the cotangents of the steps so far. Its ys are the cotangents of the rows of xs. It
+        reads the consts and xs that the loop is not linear in, and the cotangents of ys by row.
+        """
         loop, rule = self.loop, self.rule
         body = loop.body
         carries = range(loop.carried)
@@ -96,17 +101,17 @@ class _Backward:
         brought = other_leaves(given, results)
         moving = loop.carried + len(sums)
         backward = Scan(
-            Fragment.of([*brought, *given], results, is_pin),
-            len(brought) + len(fixed_whole),
-            moving,
-            loop.length,
-            tuple(range(len(results))),
-            not loop.reverse,
-            (
+            body=Fragment.of([*brought, *given], results, is_pin),
+            consts=len(brought) + len(fixed_whole),
+            carried=moving,
+            length=loop.length,
+            outputs=tuple(range(len(results))),
+            reverse=not loop.reverse,
+            is_linear=(
                 *[False] * (len(brought) + len(fixed_whole)), *[True] * moving,
                 *[False] * len(fixed_rows), *[True] * len(rows),
             ),
-            loop.offload,
+            offload=loop.offload,
             stores_all=loop.stores_all,
             derivatives=tuple(range(moving)),
         )  # fmt: skip
@@ -142,6 +147,7 @@ class _Backward:
         return self.rule.space.add(Handle(total), Handle(ct.key)).key
 
 
+#: fresh inputs of the body, fresh cotangents of its outputs, and the cotangents by number of input
 Pulled = tuple[list[ValueKey], list[ValueKey], dict[int, Value | None]]
 
 

@@ -31,33 +31,47 @@ _MOST_ELEMENTS = {"float32": 1 << 24, "float64": 1 << 53, "int32": (1 << 31) - 1
 
 def count_masks(
     steps: Sequence[Step],
-    found: Sequence[Step],
+    candidates: Sequence[Step],
     avals: Sequence[Aval],
     operations: Sequence[Any],
     outputs: Collection[int],
-    region: float,
+    smallest_region: float,
 ) -> Sequence[Step]:
-    """Return the steps with a count instead of such sums; expressions are replaced in place.
+    """Count masks instead of summing them, and drop the conversions that nothing reads any more.
 
-    Those ``found`` are the conversions, negations and sums among them, in their order.
-    `operations` are those of the program by position. Masks of `region` elements or more may be
-    made, converted and summed tile by tile, without an array of them.
+    Parameters
+    ----------
+    steps : sequence of Step
+        The plan. Expressions of its sums are replaced in place.
+    candidates : sequence of Step
+        Those of `steps` that convert, negate or sum, in the order of the plan.
+    avals, operations
+        The avals of the program by slot, and its operations by position.
+    outputs : collection of int
+        Slots that the caller reads.
+    smallest_region : float
+        Masks of so many elements or more are left alone: they may be made, converted and summed
+        tile by tile in a region, which makes no array of them.
     """
-    makers: dict[int, Step] = {}
-    passed: set[int] = set()  # slots that a count no longer reads
-    for step in found:
+    makers: dict[int, Step] = {}  # slot → the conversion or negation that makes it
+    bypassed: set[int] = set()  # slots between a mask and its count
+    for step in candidates:
         op = step.operation_of(operations)
         if type(op) in (Convert, LogicalNot):
             makers[step.targets[0]] = step
-        elif type(op) is ReduceSum and avals[step.operands[0]].size < region:
-            passed |= _counted(step, avals, operations, makers)
-    return _without(steps, passed, outputs) if passed else steps
+        elif type(op) is ReduceSum and avals[step.operands[0]].size < smallest_region:
+            bypassed |= _count_instead(step, avals, operations, makers)
+    return _without(steps, bypassed, outputs) if bypassed else steps
 
 
-def _counted(
+def _count_instead(
     step: Step, avals: Sequence[Aval], operations: Sequence[Any], makers: dict[int, Step]
 ) -> set[int]:
-    """Let a sum count a mask; return the slots between that and the sum, none if it cannot."""
+    """Make a sum of a converted mask read the mask itself, and count.
+
+    A negated mask is not made either: its count is the size minus the count of its operand. Return
+    the slots that the sum no longer reads, none if it has to stay a sum.
+    """
     (slot,) = step.operands
     aval, result = avals[slot], avals[step.targets[0]]
     converted = makers.get(slot)
@@ -71,26 +85,26 @@ def _counted(
     mask = converted.operands[0]
     if not avals[mask].dtype.is_bool or aval.size > _MOST_ELEMENTS.get(result.dtype.name, -1):
         return set()
-    number, passed = np.dtype(result.dtype.name).type, {slot}
+    number, bypassed = np.dtype(result.dtype.name).type, {slot}
     inverted = makers.get(mask)
     if inverted is None or type(inverted.operation_of(operations)) is not LogicalNot:
         step.expression = Expression("{p0}({p1}({0}))", (number, _COUNT))
     else:
-        passed.add(mask)
+        bypassed.add(mask)
         (mask,) = inverted.operands
         step.expression = Expression("{p0}({p2} - {p1}({0}))", (number, _COUNT, aval.size))
     step.operands = (mask,)
-    return passed
+    return bypassed
 
 
 def _without(
-    steps: Sequence[Step], passed: Collection[int], outputs: Collection[int]
+    steps: Sequence[Step], slots: Collection[int], outputs: Collection[int]
 ) -> Sequence[Step]:
-    """Drop the steps of these slots that nothing else reads."""
+    """Drop the steps that make these slots, except those that something else reads."""
     reads = Counter([*outputs, *[slot for step in steps for slot in step.operands]])
     kept = []
     for step in reversed(steps):
-        if step.targets[0] in passed and not reads[step.targets[0]]:
+        if step.targets[0] in slots and not reads[step.targets[0]]:
             reads.subtract(step.operands)
         else:
             kept.append(step)

@@ -1,8 +1,9 @@
-"""Choice of the steps that run as regions, tile by tile, and of their places.
+"""Choice of the steps that run as regions, tile by tile, and of their positions in the plan.
 
-`tenferro.backend.regions` chooses groups. What makes regions of them, and what runs these, loads
-with the first group that is not small. A region stands at the place of its last step, and steps
-that stay lines where they were. Read next: `build.py`.
+`tenferro.backend.regions` groups steps. A group becomes a region, which is one step at the position
+of its last member, unless its arrays are so small that its steps run faster one by one, as lines.
+`build.py`, which makes regions, is imported with the first group that is not small. Read next:
+`build.py`.
 """
 
 from __future__ import annotations
@@ -62,32 +63,49 @@ def _with_regions(
     tiling: Tiling,
     literals: Collection[int],
 ) -> list[Step]:
+    """Return the steps in a valid order, with each region instead of its members."""
     policy = RegionPolicy(
         smallest_region(tiling), tiling.elements, partial(_can_fold, tiling), _is_cheap
     )
     found = find_regions(steps, avals, outputs, policy, literals)
+    groups = [group for group in found.groups if group.members]
     if not found.groups:
         return list(steps)
-    alone = _alone([group for group in found.groups if group.members])
-    lines = [group for group in alone if _is_surely_small(group, avals, tiling)]
-    made: dict[int, Step] = {}
-    rest = {id(g): g for g in found.groups if g.members and not any([g is one for one in lines])}
-    if rest:
-        build = import_module("tenferro_numpy.plan_passes.fusion.build")
-        make = partial(build.region_step, writers=build.Writers())
-        made = {i: make(g, avals, found.exports[i], tiling, literals) for i, g in rest.items()}
-        small = [g for g in alone if id(g) in made and made[id(g)].expression.bound[0].is_small()]
-        lines += small
-        for group in small:
-            del made[id(group)]
+    separable = _without_shared_steps(groups)
+    as_lines = [group for group in separable if _is_surely_small(group, avals, tiling)]
+    lines_by_id = {id(group) for group in as_lines}
+    large = [group for group in groups if id(group) not in lines_by_id]
+    regions = _regions(large, avals, found.exports, tiling, literals)
+    for group in separable:  # only the region itself tells whether these are small
+        if id(group) in regions and regions[id(group)].expression.bound[0].is_small():
+            as_lines.append(group)
+            del regions[id(group)]
     placed: dict[int, tuple[int, Step]] = {}
     for position, step in enumerate(steps):
         group_of_step = found.group_of.get(id(step))
-        new = step if group_of_step is None else made.get(id(group_of_step))
+        new = step if group_of_step is None else regions.get(id(group_of_step))
         if new is not None:
-            placed[id(new)] = position, new  # the last one counts
-    of_lines = [pair for group in lines for pair in _placed(group, found.group_of)]
-    return in_order([*placed.values(), *of_lines])
+            placed[id(new)] = position, new  # a region moves on to its last member
+    lines = [pair for group in as_lines for pair in _placed_lines(group, found.group_of)]
+    return in_order([*placed.values(), *lines])
+
+
+def _regions(
+    groups: Sequence[Group[Step]],
+    avals: Sequence[Aval],
+    exports: Mapping[int, Set[int]],
+    tiling: Tiling,
+    literals: Collection[int],
+) -> dict[int, Step]:
+    """Return the step that runs each group as a region, by the `id` of the group.
+
+    `exports` has, by the same `id`, the slots of the group that other steps or the caller read.
+    """
+    if not groups:
+        return {}
+    build = import_module("tenferro_numpy.plan_passes.fusion.build")
+    make = partial(build.region_step, writers=build.Writers())
+    return {id(g): make(g, avals, exports[id(g)], tiling, literals) for g in groups}
 
 
 def _can_fold(tiling: Tiling, axes: Sequence[int], shape: Sequence[int]) -> bool:
@@ -99,16 +117,19 @@ def _is_cheap(step: Step) -> bool:
     return step.is_elementwise and any(f in _RECOMPUTABLE for f in functions)
 
 
-def _alone(groups: Sequence[Group[Step]]) -> list[Group[Step]]:
-    """Return the groups that share no step; others can make it only as regions, both of them."""
+def _without_shared_steps(groups: Sequence[Group[Step]]) -> list[Group[Step]]:
+    """Return the groups whose steps are in no other group, so that they may also run as lines.
+
+    A step in two groups is computed in both. Its result would be made twice as a line.
+    """
     times = Counter(id(step) for group in groups for _, step in group.members)
     return [g for g in groups if all(times[id(step)] == 1 for _, step in g.members)]
 
 
 def _is_surely_small(group: Group[Step], avals: Sequence[Aval], tiling: Tiling) -> bool:
-    """Return True if a region of the group would be small even if each step had its own buffer.
+    """Return True if lines are faster than a region even where each step has its own buffer.
 
-    A pad is never small.
+    Regions reuse buffers, so such a group need not be built to know. A pad is never small.
     """
     made = [step for _, step in group.members]
     if any([step.is_assembled and not step.is_concatenation for step in made]):
@@ -117,10 +138,12 @@ def _is_surely_small(group: Group[Step], avals: Sequence[Aval], tiling: Tiling) 
     return are_faster(prod(group.shape), itemsizes, len(made) + len(group.folds), tiling)
 
 
-def _placed(group: Group[Step], group_of: Mapping[int, Group[Step]]) -> list[tuple[int, Step]]:
-    """Return the steps of a group that stay lines, with their places.
+def _placed_lines(
+    group: Group[Step], group_of: Mapping[int, Group[Step]]
+) -> list[tuple[int, Step]]:
+    """Return the steps of a group that run as lines, with their positions.
 
-    A step that came from another region is placed where it is read.
+    A step that was moved here from another group runs no earlier than this group's first own step.
     """
     own = [p for p, step in group.members if group_of[id(step)] is group]
     first = min(own, default=group.last)
