@@ -155,19 +155,11 @@ def _steps(
     )
     if any([leaf not in place for leaf in leaves]):
         return None  # it reads a value that it was not given
-    if any([d[0].transparent or d[0].volatile for d in definitions]):
-        return None  # pins are new each time, and so is what is the user's
-    pairs = zip(order, definitions, strict=True)
-    if same is not None and any([k.aval is not same or d[0].parameters for k, d in pairs]):
+    made = list(zip(order, definitions, strict=True))
+    if not _can_be_replayed(made, given[0].serial if given else 0, same):
         return None
-    first = given[0].serial if given else 0
-    if any(
-        [k.serial < first and not d[0].literal for k, d in zip(order, definitions, strict=True)]
-    ):
-        return None  # a value made of literals was there before, so its place is not known
     steps = []
     makers: list[Any] = [None for _ in (None, *given)]
-    made = zip(order, definitions, strict=True)
     for key, definition in sorted(made, key=lambda item: item[0].serial):
         if key not in place:
             outputs = outputs_of(key, definition)
@@ -178,6 +170,19 @@ def _steps(
                 makers.append(definition[0])
     pick = _picker([_NOTHING if key is None else place[key] for key in ends])
     return Template(tuple(steps), pick, _watched_by_all(steps, makers))
+
+
+def _can_be_replayed(made: Sequence[tuple[ValueKey, Definition]], first: int, same: Any) -> bool:
+    """Return True if the equations mean the same for other operands.
+
+    ``first`` is the serial number of the first given value; ``same`` as in `_steps`.
+    """
+    if any([d[0].transparent or d[0].volatile for _, d in made]):
+        return False  # pins are new each time, and so is what is the user's
+    if same is not None and any([k.aval is not same or d[0].parameters for k, d in made]):
+        return False
+    # an older value, made of literals alone, may come at any place in the order of emission
+    return all([k.serial >= first or d[0].literal for k, d in made])
 
 
 def _picker(places: Sequence[int]) -> Callable[[list[Any]], Sequence[Any]]:
