@@ -69,6 +69,26 @@ def test_limits_at_the_rim_do_not_depend_on_scipy(find):
         np.testing.assert_array_equal(found["std::betaincc"](Betaincc(), a, b, x), 1 - below)
 
 
+@pytest.mark.parametrize("a", [1e-20, 1e-8, 1e-3, 0.1, 0.5, 3.0])
+@pytest.mark.parametrize("x", [1e-300, 1e-18, 9e-16])
+def test_both_parts_of_beta_keep_their_digits_at_tiny_places(a, x):
+    """DLMF 8.17.7 with its first two terms: the next one is below 1e-30."""
+    mpmath = pytest.importorskip("mpmath")
+    found = functions(partial(getattr, special))
+    b = np.array([1e-10, 1e-3, 0.5, 3.0, 100.0])
+    with mpmath.workdps(60):
+        below = [
+            mpmath.mpf(x) ** a / (a * mpmath.beta(a, b)) * (1 + a * (1 - b) / (a + 1) * x)
+            for b in map(mpmath.mpf, map(float, b))
+        ]
+        above = np.array([float(1 - part) for part in below])
+    given = [np.broadcast_to(v, b.shape).copy() for v in (a, b, x)]
+    np.testing.assert_allclose(
+        found["std::betainc"](Betainc(), *given), [float(part) for part in below], rtol=1e-13
+    )
+    np.testing.assert_allclose(found["std::betaincc"](Betaincc(), *given), above, rtol=1e-13)
+
+
 @pytest.mark.parametrize("op", [Gammainc(), Gammaincc()])
 @pytest.mark.parametrize("find", [without_limits, partial(getattr, special)])
 def test_nan_stays_nan(find, op):

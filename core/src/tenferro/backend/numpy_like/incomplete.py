@@ -37,7 +37,7 @@ _BLOCK = 4096
 _LARGE_GAMMA_SHAPE = 1e3  # from here on SciPy may lose more than four digits
 _LARGE_BETA_SHAPE = 1e4
 _STEP_FROM_SHAPE = 1e36  # the floating numbers next to a are a hundred deviations away
-_MIN_X_OF_SCIPYS_COMPLEMENT = 1e-15  # below it, SciPy's 1 - I_x(a, b) forgets I_x
+_MIN_X_OF_SCIPYS_COMPLEMENT = 1e-15  # below it, SciPy's 1 - I_x(a, b) may have lost half of I_x
 
 
 def register(lowerings: Lowerings, xp: Any, find: Find) -> None:
@@ -111,12 +111,11 @@ def _of_beta(on: Numeric, function: Callable[..., Any], side: int, a: Any, b: An
     def integral(a: Any, b: Any, x: Any) -> Any:
         return beta_part(on, a, b, x, (0, 0))[side]
 
+    value = function(a, b, x)
     is_hard = on.xp.maximum(a, b) > _LARGE_BETA_SHAPE
-    if side:
-        is_hard = is_hard | (x < _MIN_X_OF_SCIPYS_COMPLEMENT)
-    return _with_limits(
-        on.xp, _with(on.xp, function(a, b, x), is_hard, integral, a, b, x), side, a, b, x
-    )
+    if side:  # the integral is 1 - I as a difference, which has no digits where I is near 1
+        is_hard = is_hard | ((x < _MIN_X_OF_SCIPYS_COMPLEMENT) & (value > 0.5))
+    return _with_limits(on.xp, _with(on.xp, value, is_hard, integral, a, b, x), side, a, b, x)
 
 
 def _with_limits(xp: Any, value: Any, side: int, a: Any, b: Any, x: Any) -> Any:
