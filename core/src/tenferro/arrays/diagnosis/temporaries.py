@@ -2,13 +2,15 @@
 
 Indexing copies, so the array that ``x[0]`` makes cannot be reached after the statement. CPython
 counts references. How many references a held and an unheld array have inside ``__setitem__`` is
-measured once, for the running interpreter. If both counts are equal (in an interpreter that
+measured once, for the running interpreter; those inside ``__iter__`` likewise, for
+`copy_warnings.py`. If both counts are equal (in an interpreter that
 counts otherwise), nothing is detected: no message is better than an error about correct code.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from types import FrameType
 from typing import Any
@@ -20,13 +22,17 @@ _count = getattr(sys, "getrefcount", None)
 
 
 class _Probe:
-    """Sees how many references there are to itself when it is assigned into."""
+    """Sees how many references there are to itself when it is assigned into or iterated over."""
 
     def __init__(self, seen: list[int]) -> None:
         self.seen = seen
 
     def __setitem__(self, index: int | slice, value: object) -> None:
         self.seen.append(sys.getrefcount(self))
+
+    def __iter__(self) -> Iterator[int]:
+        self.seen.append(sys.getrefcount(self))
+        return iter((0,))
 
 
 def _calibrate() -> int:
@@ -48,7 +54,27 @@ def _calibrate() -> int:
     return max(unheld) if max(unheld) < min(held) else 0
 
 
+def _calibrate_iteration() -> int:
+    """Return the reference count of an array that only a loop refers to, or 0."""
+    if _count is None or sys.implementation.name != "cpython":
+        return 0
+    unheld: list[int] = []
+    held: list[int] = []
+    local, items = _Probe(held), [_Probe(held)]
+    for _ in range(20):
+        for _ in _Probe(unheld):
+            pass
+        (_,) = _Probe(unheld)
+        for _ in local:
+            pass
+        (_,) = local
+        for _ in items[0]:
+            pass
+    return max(unheld) if max(unheld) < min(held) else 0
+
+
 UNHELD = _calibrate()
+UNHELD_ITERABLE = _calibrate_iteration()
 
 
 def is_statement(frame: FrameType) -> bool:

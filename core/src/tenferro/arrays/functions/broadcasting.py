@@ -8,6 +8,7 @@ from typing import Any
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import Array, another_handle
 from tenferro.arrays.handle.convert import as_array
+from tenferro.arrays.handle.views import view_of
 from tenferro.arrays.promotion.broadcast import broadcast_shapes, integers, stretch
 from tenferro.arrays.registry import covers
 from tenferro.primitives import ShapeMismatchError
@@ -33,7 +34,8 @@ def atleast_3d(*arys: Any) -> Any:
 
 
 def _each(arys: Sequence[Any], function: Callable[[Any], Array]) -> Any:
-    found = tuple(another_handle(function(x)) for x in arys)
+    arrays = [as_array(x) for x in arys]
+    found = tuple([view_of(x, function(x)) for x in arrays])
     return found[0] if len(found) == 1 else found
 
 
@@ -71,4 +73,4 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Array, ...]:
     """Broadcast arrays to their common shape; ``subok`` is ignored."""
     arrays = [as_array(x) for x in args]
     shape = broadcast_shapes(*[x.shape for x in arrays], function="broadcast_arrays")
-    return tuple(stretch(another_handle(x), shape) for x in arrays)
+    return tuple([view_of(x, stretch(x, shape)) for x in arrays])

@@ -11,6 +11,7 @@ from typing import Any
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import SCALARS, Array, another_handle
 from tenferro.arrays.handle.convert import as_array, asarray
+from tenferro.arrays.handle.views import view_of
 from tenferro.arrays.promotion.broadcast import (
     cast,
     fitted,
@@ -44,7 +45,7 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
         raise at_user_line(ValueError("diff: need at least one axis, got a scalar"))
     along = normalize_axis(axis, found.ndim, "diff")
     if not n:
-        return found  # as NumPy, without what is prepended
+        return view_of(x, found) if isinstance(x, Array) else found  # without what is prepended
     parts = [_edge(prepend, found, along), found, _edge(append, found, along)]
     given = [part for part in parts if part is not None]
     found = FUNCTIONS["concatenate"](given, axis=along) if len(given) > 1 else found

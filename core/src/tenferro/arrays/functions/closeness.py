@@ -9,8 +9,9 @@ from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.comparison import equal, isfinite, isnan, logical_and, logical_or
 from tenferro.arrays.functions.complex import imag, real
 from tenferro.arrays.functions.data_types import finfo
-from tenferro.arrays.handle.array import Array, another_handle
+from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array, asarray
+from tenferro.arrays.handle.views import view_of
 from tenferro.arrays.promotion.broadcast import (
     broadcast_shapes,
     cast,
@@ -82,10 +83,10 @@ def real_if_close(x: Any, tol: float = 100) -> Array:
     """
     found = asarray(x)
     if not found.dtype.is_complex:
-        return another_handle(found)
+        return view_of(found, found)
     bound = tol * finfo(found.dtype).eps if tol > 1 else tol
     small = FUNCTIONS["all"](FUNCTIONS["less"](FUNCTIONS["absolute"](imag(found)), bound))
-    return real(found) if small else another_handle(found)
+    return real(found) if small else view_of(found, found)
 
 
 # ---- choosing ------------------------------------------------------------------------------------

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenferro.arrays.diagnosis.copy_warnings import view_of
 from tenferro.arrays.handle.array import Array, another_handle
 from tenferro.arrays.handle.convert import as_array
+from tenferro.arrays.handle.views import view_of
 from tenferro.arrays.promotion.broadcast import cast, stretch
 from tenferro.arrays.registry import FUNCTIONS, covers
 from tenferro.primitives import conj as conjugate
@@ -21,7 +21,7 @@ def real(x: Any) -> Array:
     found = as_array(x)
     if found.dtype.is_complex:
         return view_of(found, real_part(found))
-    return another_handle(found)
+    return view_of(found, found)
 
 
 @covers("imag")

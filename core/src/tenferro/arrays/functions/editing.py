@@ -13,8 +13,9 @@ from tenferro.arrays.functions._known import elements, found_of, known, numpy_mo
 from tenferro.arrays.functions.creation import zeros
 from tenferro.arrays.functions.indexing import getitem
 from tenferro.arrays.functions.structural import concatenate, ravel
-from tenferro.arrays.handle.array import Array, another_handle
+from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
+from tenferro.arrays.handle.views import view_of
 from tenferro.arrays.promotion.broadcast import fitted, integers, normalize_axes, normalize_axis
 from tenferro.arrays.registry import covers
 from tenferro.primitives import int64
@@ -93,7 +94,7 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
     """
     found = as_array(filt)
     if not found.ndim:
-        return another_handle(found)
+        return view_of(found, found)
     axes = normalize_axes(axis, found.ndim, "trim_zeros")
     sides = trim.lower()
     if not sides or set(sides) - set("fb"):

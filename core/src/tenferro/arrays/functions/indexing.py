@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions._out import into
 from tenferro.arrays.handle import again
-from tenferro.arrays.handle.array import Array
+from tenferro.arrays.handle.array import Array, another_handle
 from tenferro.arrays.handle.convert import as_array, asarray, reads_here
 from tenferro.arrays.handle.reads import read_once
+from tenferro.arrays.handle.views import mark_of
 from tenferro.arrays.indexing.errors import IndexKindError, OutOfBoundsError, outside
 from tenferro.arrays.indexing.gathering import Gathering, gather_from, gathering
 from tenferro.arrays.indexing.plan import (
@@ -82,7 +83,7 @@ def _read(found: Array, index: Any) -> Array:
     is_fixed = is_abstract(found)
     if type(index) is int and found.key.aval.shape and not is_fixed:
         y = _row(found, index)
-        y.is_taken = True
+        y.is_taken = mark_of(found)
         return y
     given = index if type(index) is tuple else (index,)
     form = None if is_fixed else form_of(given)
@@ -99,7 +100,7 @@ def _read(found: Array, index: Any) -> Array:
         keep_recipe(found.shape, given, form, plan, at)
     if at is not None:
         return gathered(y, at, "clip")
-    y.is_taken = True
+    y.is_taken = mark_of(found)
     return y
 
 
@@ -198,7 +199,7 @@ def take(
         found, axis = p.reshape(found, (found.size,)), 0
     along = normalize_axis(axis, found.ndim, "take")
     index = (slice(None),) * along + (moved_inside(at, found.shape[along], mode),)
-    result = getitem(found, index)
+    result = another_handle(getitem(found, index))
     return into(out, result, "take")
 
 

@@ -12,6 +12,7 @@ from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.assignment import assign, updated
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
+from tenferro.arrays.handle.views import view_of
 from tenferro.arrays.numpy_protocols.writing import check_cast, rebind, written_by_user
 from tenferro.arrays.registry import FUNCTIONS, covers
 from tenferro.primitives import DType, DTypeMismatchError, imag, real, reshape
@@ -30,7 +31,8 @@ def astype(
     """x in another dtype, if the rule ``casting`` allows it."""
     target = DType.of(dtype)
     check_cast(x.dtype, target, casting, "astype", "the array")
-    return FUNCTIONS["astype"](x, target)  # type: ignore[no-any-return]
+    found: Array = FUNCTIONS["astype"](x, target)
+    return found if copy or found.key is not x.key else view_of(x, found)
 
 
 @covers("_sort")
@@ -82,7 +84,7 @@ def compress(x: Array, condition: Any, axis: int | None = None, out: Any = None)
 @covers("_conj", "_conjugate")
 def conj(x: Array) -> Array:
     """Return the complex conjugate; bools stay bools, which ``np.conj`` makes integers of."""
-    return FUNCTIONS["conj"](x) if x.dtype.is_complex else x
+    return FUNCTIONS["conj"](x) if x.dtype.is_complex else view_of(x, x)
 
 
 @covers("_set_real")

@@ -135,7 +135,7 @@ def polydiv(u: Any, v: Any) -> tuple[Array, Array]:
     rest, b = cast(a, kind), cast(b, kind)
     steps = a.size - b.size + 1
     if steps < 1:
-        return full((1,), 0, kind), _trimmed(rest)
+        return full((1,), 0, kind), another_handle(_trimmed(rest))
     quotient, scale = [], 1 / b[0]
     for i in range(steps):
         q = scale * rest[i]

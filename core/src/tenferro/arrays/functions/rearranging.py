@@ -10,13 +10,13 @@ from functools import lru_cache
 from operator import index
 from typing import Any
 
-from tenferro.arrays.diagnosis.copy_warnings import view_of
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions._known import elements, found_of, known, numpy_module
 from tenferro.arrays.functions.broadcasting import at_least
 from tenferro.arrays.functions.structural import ravel, swapaxes
 from tenferro.arrays.handle.array import Array, another_handle
 from tenferro.arrays.handle.convert import as_array
+from tenferro.arrays.handle.views import view_of
 from tenferro.arrays.promotion.broadcast import (
     axis_error,
     cast,
@@ -64,7 +64,7 @@ def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
         return flip(found, (i, j))
     if turns == 1:
         return swapaxes(flip(found, j), i, j)
-    return flip(swapaxes(found, i, j), j) if turns else another_handle(found)
+    return flip(swapaxes(found, i, j), j) if turns else view_of(found, found)
 
 
 @covers("roll")

@@ -8,10 +8,10 @@ from itertools import accumulate, pairwise
 from operator import index
 from typing import Any
 
-from tenferro.arrays.diagnosis.copy_warnings import view_of
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
+from tenferro.arrays.handle.views import view_of
 from tenferro.arrays.promotion.broadcast import integers, is_sequence, normalize_axis
 from tenferro.arrays.registry import covers
 from tenferro.primitives import Shape, Slice, bind, reshape
@@ -108,7 +108,7 @@ def unstack(x: Any, *, axis: int = 0) -> tuple[Array, ...]:
     along = normalize_axis(axis, found.ndim, "unstack")
     rest = _without(found.shape, along)
     parts = _parts(found.shape, along, tuple(range(found.shape[along] + 1)))
-    return tuple([reshape(bind(part, found), rest) for part in parts])
+    return tuple([view_of(found, reshape(bind(part, found), rest)) for part in parts])
 
 
 def _without(shape: Sequence[int], axis: int) -> list[int]:

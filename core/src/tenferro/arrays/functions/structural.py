@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from tenferro.arrays.diagnosis.copy_warnings import view_of
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions._out import into
-from tenferro.arrays.handle.array import SCALARS, Array
+from tenferro.arrays.handle.array import SCALARS, Array, another_handle
 from tenferro.arrays.handle.convert import as_array
+from tenferro.arrays.handle.views import view_of
 from tenferro.arrays.numpy_protocols.writing import check_cast
 from tenferro.arrays.promotion.broadcast import (
     axis_error,
@@ -98,7 +98,13 @@ def _fill_in(shape: Shape, x: Array) -> Shape:
     return tuple(x.size // known if n == -1 else n for n in shape)
 
 
-@covers("ravel", "flatten")
+@covers("flatten")
+def flatten(x: Any, order: str = "C") -> Array:
+    """Return x as an array of one axis; orders "A" and "K" mean "C"."""
+    return another_handle(ravel(x, order))
+
+
+@covers("ravel")
 def ravel(x: Any, order: str = "C") -> Array:
     """Return x as an array of one axis; orders "A" and "K" mean "C"."""
     found = as_array(x)

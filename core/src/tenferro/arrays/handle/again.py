@@ -30,7 +30,7 @@ def unary(memo: Memo, what: Hashable, record: Callable[[Any], Any], x: Array) ->
     entry = what, x.key
     found = memo.entries.get(entry)
     if found is not None:
-        return remembered(found)
+        return remembered(found, x)
     looks = memo.looks
     result = record(x)
     memo.keep(entry, looks, result, Array)
@@ -59,7 +59,7 @@ def binary(
         entry = what, x.key, other.key
         found = memo.entries.get(entry)
     if found is not None:
-        return remembered(found)
+        return remembered(found, x)
     looks = memo.looks
     result = record(x, other)
     memo.keep(entry, looks, result, Array)
@@ -79,7 +79,7 @@ def call(
         return record(*args, **kwargs)
     found = memo.entries.get(entry)
     if found is not None:
-        return remembered(found)
+        return remembered(found, args[0] if args else None)
     looks = memo.looks
     result = record(*args, **kwargs)
     if entry == entry_of(what, memo, args, kwargs):  # else it has written into an argument
@@ -96,7 +96,7 @@ def indexed(memo: Memo, record: Callable[[Any, Any], Any], x: Array, index: Any)
         return moving(memo, record, x, index)
     found = memo.entries.get(entry)
     if found is not None:
-        return remembered(found)
+        return remembered(found, x)
     looks = memo.looks
     form = tuple([item for item in entry if type(item) is not int and item != "0"])
     result = moving(memo, record, x, index) if memo.varies(form) else record(x, index)

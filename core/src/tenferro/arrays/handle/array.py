@@ -15,7 +15,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tenferro.arrays.diagnosis.missing_attributes import INSTEAD, MissingAttribute
-from tenferro.arrays.diagnosis.temporaries import UNHELD, is_statement, lost_assignment
+from tenferro.arrays.diagnosis.temporaries import (
+    UNHELD,
+    UNHELD_ITERABLE,
+    is_statement,
+    lost_assignment,
+)
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.evaluator import EVALUATOR
 from tenferro.arrays.handle.looks import number_in
@@ -26,6 +31,7 @@ from tenferro.arrays.handle.traces import (
     refuse_leaked,
     tracing,
 )
+from tenferro.arrays.handle.views import mark_of
 from tenferro.arrays.handle.weak import WeakName
 from tenferro.arrays.registry import FUNCTIONS
 from tenferro.backend._errors import SpansProcessesError
@@ -67,7 +73,7 @@ class Array(Handle):
 
     __slots__ = ("__weakref__", "body", "is_taken")
     body: int  # number of the body that was recorded last when the handle was made
-    is_taken: Any  # the mark of `diagnosis/copy_warnings.py`, or False
+    is_taken: Any  # False, or what `mark_of` of `handle/views.py` makes
     __array_priority__ = 1000.0
     __hash__ = None  # type: ignore[assignment]
 
@@ -256,7 +262,8 @@ class Array(Handle):
     def __iter__(self) -> Iterator[Any]:
         if not self.ndim:
             raise at_user_line(TypeError("iteration over an array of rank 0"))
-        return (self[i] for i in range(self.shape[0]))
+        is_held = not UNHELD_ITERABLE or sys.getrefcount(self) > UNHELD_ITERABLE
+        return _rows(self, None if is_held else self.is_taken)
 
     def __contains__(self, value: Any) -> bool:
         return bool(FUNCTIONS["any"](FUNCTIONS["equal"](self, value)))
@@ -483,13 +490,25 @@ for _name, _instead in INSTEAD.items():
     setattr(Array, _name, MissingAttribute(_name, _instead))
 
 
-def remembered(found: tuple[ValueKey, Any]) -> Array:
-    """Return a new handle of a value that a memo kept, with the mark of the handle that it saw."""
+def _rows(x: Array, mark: Any) -> Iterator[Any]:
+    """Yield the rows, with the given mark unless it is ``None``."""
+    for i in range(x.shape[0]):
+        row = x[i]
+        if mark is not None:
+            row.is_taken = mark
+        yield row
+
+
+def remembered(found: tuple[ValueKey, bool], of: Any = None) -> Array:
+    """Return a new handle of a value that a memo kept, marked as a view of an array if it is one.
+
+    ``found`` says whether it is one.
+    """
     x: Array = _new(Array)
-    x.key, mark = found
+    x.key, is_view = found
     x.flow = NO_FLOW
     x.body = _last_body
-    x.is_taken = mark
+    x.is_taken = is_view and isinstance(of, Array) and mark_of(of)
     return x
 
 

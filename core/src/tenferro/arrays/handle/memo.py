@@ -291,7 +291,7 @@ class Memo:
         if key.definition is None or not key.traces <= self.all_traces:
             return
         if key.operand is UNKNOWN and len(self.entries) < MAX_ENTRIES:
-            self.entries[entry] = key, getattr(result, "is_taken", False)
+            self.entries[entry] = key, bool(getattr(result, "is_taken", False))
 
 
 def entry_of(what: Hashable, memo: Memo, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

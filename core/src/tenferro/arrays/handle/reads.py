@@ -32,7 +32,7 @@ def read_once(reads: Reads, record: Callable[[Array, Any], Array], x: Array, ind
     reference = reads.get(entry)
     there = None if reference is None else reference()
     if there is not None:
-        return remembered((there, True))
+        return remembered((there, True), x)
     result = record(x, index)
     if result.is_taken:
         reads[entry] = ref(result.key)

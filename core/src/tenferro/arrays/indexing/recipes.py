@@ -13,6 +13,7 @@ from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.handle.array import Array, remembered
+from tenferro.arrays.handle.views import mark_of
 from tenferro.arrays.indexing.errors import outside
 from tenferro.arrays.indexing.gathering import Gathering, gather_from, joined_positions
 from tenferro.arrays.indexing.plan import IndexPlan, as_data, fixed_position, positions
@@ -97,13 +98,14 @@ def read_again(x: Array, index: tuple[Any, ...], form: tuple[Any, ...]) -> Array
     recipe = _recipes.get((x.key.aval.shape, form))
     if recipe is None:
         return None
+    mark = mark_of(x)
     if recipe.integers:
         x = _window(x, index, recipe)
     for operation in recipe.rest:
         x = bind(operation, x)
     reads = recipe.reads
     if reads is None:
-        x.is_taken = True
+        x.is_taken = mark
         return x
     given = [positions(index[place], n, axis, None) for place, axis, n in reads.arrays]
     return _gathered(x, joined_positions(given, reads.shape), reads.operation)

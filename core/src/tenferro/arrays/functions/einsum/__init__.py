@@ -26,6 +26,7 @@ from tenferro.arrays.functions.einsum._subscripts import (
 )
 from tenferro.arrays.handle.array import Array, another_handle
 from tenferro.arrays.handle.convert import as_array
+from tenferro.arrays.handle.views import view_of
 from tenferro.arrays.numpy_protocols.writing import check_cast, destination, write
 from tenferro.arrays.promotion.broadcast import cast
 from tenferro.arrays.registry import covers
@@ -90,6 +91,8 @@ def einsum(
         found = run(plan.steps.lines, [cast(x, kind) for x in arrays])[plan.steps.result]
     if out is not None:
         return into(out, found, casting)
+    if len(arrays) == 1 and set(plan.expression.inputs[0]) == set(plan.expression.output):
+        return view_of(arrays[0], found)  # nothing is summed
     return another_handle(found)  # an operand's own handle may be rebound by an assignment
 
 
