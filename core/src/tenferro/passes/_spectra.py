@@ -69,6 +69,12 @@ class Spectra:
     # ---- which values are spectra ----------------------------------------------------------------
 
     def _spectrum(self, node: MaterializedNode) -> Spectrum | None:
+        """Return how the value of a node follows from half a spectrum; None if it does not.
+
+        The transform of real numbers is Hermitian. Negation, conjugation, broadcasts, sums and
+        products keep that where all operands are spectra along the same axes, or real and constant
+        along these.
+        """
         operation: Any = node[0]
         cls = type(operation)
         if cls is Fft:

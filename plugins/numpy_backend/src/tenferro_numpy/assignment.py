@@ -43,6 +43,10 @@ def plan_of(planner: Planner) -> Plan:
 
 
 def _planned(planner: Planner) -> Plan:
+    """Assign buffers and then registers to the steps, and return the plan.
+
+    The peak is read after blocks have added the memory that they work in.
+    """
     steps, avals, outputs = planner.steps, planner.avals, planner.outputs
     dying = dying_after(steps, (*outputs, *planner.literals), len(avals))
     memory = Memory(avals, dying, planner.donated)

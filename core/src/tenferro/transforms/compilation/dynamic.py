@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, is_traced
 from tenferro.arrays.errors import ConcretizationError, at_user_line
-from tenferro.arrays.evaluation.evaluate import convert, executable, leaked, pending
+from tenferro.arrays.evaluation.evaluate import convert, executable, pending
 from tenferro.arrays.handle.array import evaluable
 from tenferro.arrays.handle.convert import aval_of_operand
 from tenferro.arrays.handle.looks import Find, is_observed, observing
@@ -42,16 +42,16 @@ from tenferro.transforms.compilation.jitted import Jitted
 from tenferro.transforms.compilation.ready import operands_of
 from tenferro.transforms.compilation.signature import Call
 from tenferro.transforms.compilation.traced import (
-    abstract_leaf,
-    captured_value,
-    is_constant,
+    abstract_leaves,
+    closed,
     is_known,
+    traced_results,
 )
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.arguments import Name
 from tenferro.transforms.recording.effects import collecting
 from tenferro.transforms.recording.rolling import rolling
-from tenferro.transforms.recording.run_or_record import deliver, key_of
+from tenferro.transforms.recording.run_or_record import deliver
 from tenferro.transforms.recording.unrolled import is_unrolling
 
 MAX_LOOKS = 64
@@ -155,13 +155,6 @@ def _refuse_look(unknown: Sequence[ValueKey], aval: Aval, asked: str) -> NoRetur
     )
 
 
-def _refuse_leaked(keys: Sequence[ValueKey]) -> None:
-    for key in keys:
-        error = leaked(key, key, "a jitted function")
-        if error is not None:
-            raise error
-
-
 def _refuse_many(aval: Aval, asked: str) -> NoReturn:
     raise ConcretizationError(
         f"a function under jit(dynamic=True) asks for more than {MAX_LOOKS} sizes\n"
@@ -262,36 +255,25 @@ class DynamicJitted(Jitted[..., Any]):
         """
         trace = Trace(abstract=True, sealed="jit")
         number_reads = NumberReads()
-        pairs = zip(call.leaves, call.names(self._function), strict=True)
-        keys = [abstract_leaf(leaf, name, trace, number_reads) for leaf, name in pairs]
+        keys = abstract_leaves(call, self._function, trace, number_reads)
         looks = Looks(self, trace, dict(zip(keys, walk.operands, strict=True)), walk.answers)
-        args, kwargs = call.arguments([Array(key) for key in keys])
-        try:
-            with collecting() as effects, rolling(self._rolls, self._backend), observing(looks):
-                result = self._function(*args, **kwargs)
-        finally:
-            trace.open = False
-        leaves, out_spec = _tree.flatten(result)
-        outputs = [key_of(leaf) for leaf in leaves]
+        with collecting() as effects, rolling(self._rolls, self._backend), observing(looks):
+            outputs, out_spec = traced_results(call, self._function, keys, trace)
         parts = [Part(look.wanted, look.find) for look in looks.looks]
         parts.append(Part((*outputs, *effects), None))
         places = [key for look in looks.looks for key in look.places]
         declared = [*keys, *places]
         roots = [key for part in parts for key in part.roots]
-        graph = flatten(declared, roots, lambda key: None if is_constant(key) else key.definition)
-        captured = graph.inputs[len(declared) :]
-        unknown = [key for key in captured if key.operand is UNKNOWN]
-        _refuse_leaked(unknown)
-        if unknown or any([is_traced(key) for key in roots]):
+        graph, known, is_open = closed(declared, roots)
+        if is_open:
             return False
-        known = [captured_value(key) for key in captured]
         backend = self.chosen([*walk.operands, *known])
         if number_reads.level > self._kept.level:
             self._kept.level = number_reads.level
             call = call.at(number_reads.level)
         name = walk.name(call)
         avals = tuple([key.aval for key in outputs])
-        last = Last(out_spec, avals, tuple(known))
+        last = Last(out_spec, avals, known)
         pieces = parts_of(graph, len(declared), parts, known)
         sizes: tuple[Hashable, ...] = ()
         for piece, look in zip(pieces, [*looks.looks, None], strict=True):

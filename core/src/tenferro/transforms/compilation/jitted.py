@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 from tenferro.arrays import Array, as_array, evaluate_keys, is_traced
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.evaluation.evaluate import executable, leaked
+from tenferro.arrays.evaluation.evaluate import executable
 from tenferro.arrays.handle.array import SCALARS, evaluable
 from tenferro.arrays.handle.weak import NumberReads
 from tenferro.backend import Backend, select_backend, use
@@ -32,12 +32,7 @@ from tenferro.backend._options import (
     rewritten,
 )
 from tenferro.backend._snapshots import is_numpy
-from tenferro.computegraph import (
-    UNKNOWN,
-    CacheStats,
-    MaterializedGraph,
-    flatten,
-)
+from tenferro.computegraph import CacheStats, MaterializedGraph
 from tenferro.passes import MemoryBudgetError
 from tenferro.passes._selection import ROLL, selected
 from tenferro.primitives._aval import Aval
@@ -59,12 +54,12 @@ from tenferro.transforms.compilation.signature import (
 )
 from tenferro.transforms.compilation.traced import (
     Traced,
-    abstract_leaf,
-    captured_value,
+    abstract_leaves,
+    closed,
     describe,
     inline,
-    is_constant,
     is_known,
+    traced_results,
 )
 from tenferro.transforms.pickled import PickledByName, check_picklable, named_after
 from tenferro.transforms.recording import tree as _tree
@@ -396,38 +391,23 @@ class Jitted(PickledByName, Generic[_P, _R]):
 
     def _trace(self, call: Call, number_reads: NumberReads) -> Traced:
         trace = Trace(abstract=True, sealed="jit")
-        names = call.names(self._function)
-        pairs = zip(call.leaves, names, strict=True)
-        keys = [abstract_leaf(leaf, name, trace, number_reads) for leaf, name in pairs]
-        args, kwargs = call.arguments([Array(key) for key in keys])
-        try:
-            with (
-                collecting() as effects,
-                collected_decisions() as decisions,
-                rolling(self._rolls, self._backend),
-                nullcontext() if self._placement is None else self._placement.recording(),
-            ):
-                result = self._function(*args, **kwargs)
-        finally:
-            trace.open = False
-        leaves, out_spec = _tree.flatten(result)
-        outputs = tuple([key_of(leaf) for leaf in leaves])
-        roots = (*outputs, *effects)
-        graph = flatten(keys, roots, lambda key: None if is_constant(key) else key.definition)
-        captured = graph.inputs[len(keys) :]
-        unknown = [key for key in captured if key.operand is UNKNOWN]
-        for key in unknown:
-            error = leaked(key, key, "a jitted function")
-            if error is not None:
-                raise error
+        keys = abstract_leaves(call, self._function, trace, number_reads)
+        with (
+            collecting() as effects,
+            collected_decisions() as decisions,
+            rolling(self._rolls, self._backend),
+            nullcontext() if self._placement is None else self._placement.recording(),
+        ):
+            outputs, out_spec = traced_results(call, self._function, keys, trace)
+        graph, captured, is_open = closed(keys, (*outputs, *effects))
         return Traced(
             graph,
             tuple(keys),
-            outputs,
-            tuple([captured_value(key) for key in captured]),
+            tuple(outputs),
+            captured,
             out_spec,
-            tuple(key.aval for key in outputs),
-            bool(unknown) or any([is_traced(key) for key in roots]),
+            tuple([key.aval for key in outputs]),
+            is_open,
             tuple(effects),
             tuple(dict.fromkeys(decisions)),
         )

@@ -5,12 +5,13 @@ Read next: ``jit.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tenferro._runtime import CollectorPaused
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, as_array, is_traced
+from tenferro.arrays.evaluation.evaluate import leaked
 from tenferro.arrays.handle.array import SCALARS, evaluable
 from tenferro.arrays.handle.convert import aval_of_operand, operand_key, snapshot, weak_kind
 from tenferro.arrays.handle.weak import NumberReads, WeakName, is_counter, value_of
@@ -19,14 +20,17 @@ from tenferro.computegraph import (
     MaterializedGraph,
     ValueKey,
     derive_again,
+    flatten,
     postorder,
 )
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import Trace, pinned_leaf
+from tenferro.transforms.compilation.signature import Call
+from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.arguments import Name
 from tenferro.transforms.recording.decisions import note_decision
 from tenferro.transforms.recording.effects import perform
-from tenferro.transforms.recording.run_or_record import history
+from tenferro.transforms.recording.run_or_record import history, key_of
 from tenferro.transforms.recording.unrolled import strong
 
 if TYPE_CHECKING:
@@ -47,6 +51,54 @@ class Traced(NamedTuple):
     is_open: bool  # it closes over values of an outer transform, so it is good for this call only
     effects: tuple[ValueKey, ...] = ()  # roots of the graph behind the outputs
     decisions: tuple[tuple[str, str], ...] = ()  # of transforms inside, as they are explained
+
+
+class Closed(NamedTuple):
+    """The graph from inputs to roots, and what it captures besides these inputs."""
+
+    graph: MaterializedGraph
+    captured: tuple[Any, ...]
+    is_open: bool  # it reads values of an outer transform
+
+
+def closed(inputs: Sequence[ValueKey], roots: Sequence[ValueKey]) -> Closed:
+    """Return the graph of a function whose trace is over.
+
+    Raises LeakedArrayError: if the graph reads a value of another trace that is over.
+    """
+    graph = flatten(inputs, roots, lambda key: None if is_constant(key) else key.definition)
+    captured = graph.inputs[len(inputs) :]
+    unknown = [key for key in captured if key.operand is UNKNOWN]
+    for key in unknown:
+        error = leaked(key, key, "a jitted function")
+        if error is not None:
+            raise error
+    is_open = bool(unknown) or any([is_traced(key) for key in roots])
+    return Closed(graph, tuple([captured_value(key) for key in captured]), is_open)
+
+
+def abstract_leaves(
+    call: Call, function: Callable[..., Any], trace: Trace, number_reads: NumberReads
+) -> list[ValueKey]:
+    """Make a fresh input without a value for each leaf of the arguments of a call."""
+    pairs = zip(call.leaves, call.names(function), strict=True)
+    return [abstract_leaf(leaf, name, trace, number_reads) for leaf, name in pairs]
+
+
+def traced_results(
+    call: Call, function: Callable[..., Any], inputs: Sequence[ValueKey], trace: Trace
+) -> tuple[list[ValueKey], Any]:
+    """Run a function on inputs in the places of its leaves, and end the trace.
+
+    Return the keys of the leaves of its result, and the structure of the result.
+    """
+    args, kwargs = call.arguments([Array(key) for key in inputs])
+    try:
+        result = function(*args, **kwargs)
+    finally:
+        trace.open = False
+    leaves, spec = _tree.flatten(result)
+    return [key_of(leaf) for leaf in leaves], spec
 
 
 def describe(

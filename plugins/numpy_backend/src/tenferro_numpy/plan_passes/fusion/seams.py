@@ -87,53 +87,72 @@ def split_at_seams(
 def _of_pieces(
     step: Step, joined: Mapping[int, Step], avals: Sequence[Aval]
 ) -> tuple[Step, list[Step]] | None:
-    """Return the step on pieces, and the concatenations that it does without."""
+    """Return the step on pieces, and the concatenations that it does without.
+
+    Return None for steps that are no single ufunc, read no concatenation or another shape, and for
+    parts that are too small.
+    """
     if joined.keys().isdisjoint(step.operands):
         return None
     expression, aval = step.expression, avals[step.targets[0]]
     function = expression.bound[0] if expression.bound else None
     if not isinstance(function, np.ufunc) or expression != simple(function, len(step.operands)):
         return None
-    read = [avals[slot].shape for slot in step.operands]
-    first = next(slot for slot in step.operands if slot in joined)
-    if any([shape not in ((), aval.shape) for shape in read]):
+    if any([avals[slot].shape not in ((), aval.shape) for slot in step.operands]):
         return None
-    axis = _axis_of(joined[first])
-    mine = {
-        slot: joined[slot]
-        for slot in step.operands
-        if slot in joined and _axis_of(joined[slot]) == axis
-    }
-    starts = {slot: _starts(concatenation, axis) for slot, concatenation in mine.items()}
-    cuts = sorted({cut for some in starts.values() for cut in some})
-    if aval.size < _MIN_ELEMENTS_PER_PART * len(cuts):
+    pieces = _Pieces(step, joined, avals)
+    if aval.size < _MIN_ELEMENTS_PER_PART * len(pieces.cuts):
         return None
-    operands: list[int] = []
-    numbers: dict[int, int] = {}  # slot → the number of its first operand in the line
-    for slot in step.operands:
-        numbers[slot] = len(operands)
-        operands += mine[slot].operands if slot in mine else (slot,)
-
-    def taken(slot: int, begin: int, end: int) -> tuple[int, _Index | None]:
-        if slot not in mine:
-            return numbers[slot], _range(axis, begin, end) if avals[slot].shape else None
-        piece = max(i for i, start in enumerate(starts[slot]) if start <= begin)
-        offset = starts[slot][piece]
-        return numbers[slot] + piece, _range(axis, begin - offset, end - offset)
-
-    parts = [
-        (tuple([taken(slot, *ends) for slot in step.operands]), _range(axis, *ends))
-        for ends in pairwise([*cuts, aval.shape[axis]])
-    ]
-    whole = [numbers[i] for i in numbers if i not in mine and avals[i].shape]
-    by_parts = PartwiseUfunc(function, aval.shape, np.dtype(aval.dtype.name), parts, whole)
-    names = "".join([f"{{{i}}}, " for i in range(len(operands))])
+    parts = [pieces.part(*ends) for ends in pairwise([*pieces.cuts, aval.shape[pieces.axis]])]
+    dtype = np.dtype(aval.dtype.name)
+    by_parts = PartwiseUfunc(function, aval.shape, dtype, parts, pieces.whole())
+    names = "".join([f"{{{i}}}, " for i in range(len(pieces.operands))])
     line = Expression(
         f"{{p0}}({names[:-2]})", (by_parts, by_parts.into), onto=f"{{p1}}({names}{{out}})"
     )
-    positions = {*step.positions, *[i for one in mine.values() for i in one.positions]}
-    new = Step(line, tuple(operands), step.targets, tuple(sorted(positions)))
-    return new, [*mine.values()]
+    replaced = [*pieces.joined.values()]
+    positions = {*step.positions, *[i for one in replaced for i in one.positions]}
+    new = Step(line, tuple(pieces.operands), step.targets, tuple(sorted(positions)))
+    return new, replaced
+
+
+class _Pieces:
+    """The operands of a ufunc, with concatenations along one axis replaced by their pieces.
+
+    ``cuts`` are the places along that axis at which a piece of any of them starts.
+    """
+
+    def __init__(self, step: Step, joined: Mapping[int, Step], avals: Sequence[Aval]) -> None:
+        read = [slot for slot in step.operands if slot in joined]
+        self.slots = step.operands
+        self.avals = avals
+        self.axis = _axis_of(joined[read[0]])
+        self.joined = {slot: joined[slot] for slot in read if _axis_of(joined[slot]) == self.axis}
+        self.starts = {slot: _starts(one, self.axis) for slot, one in self.joined.items()}
+        self.cuts = sorted({cut for starts in self.starts.values() for cut in starts})
+        self.operands: list[int] = []
+        self.numbers: dict[int, int] = {}  # slot → the number of its first operand in the line
+        for slot in self.slots:
+            self.numbers[slot] = len(self.operands)
+            self.operands += self.joined[slot].operands if slot in self.joined else (slot,)
+
+    def part(self, begin: int, end: int) -> tuple[_Taken, _Index]:
+        """Return what the ufunc reads of its operands between two cuts, and what it writes."""
+        taken = tuple([self._taken(slot, begin, end) for slot in self.slots])
+        return taken, _range(self.axis, begin, end)
+
+    def _taken(self, slot: int, begin: int, end: int) -> tuple[int, _Index | None]:
+        number = self.numbers[slot]
+        if slot not in self.joined:
+            return number, _range(self.axis, begin, end) if self.avals[slot].shape else None
+        starts = self.starts[slot]
+        piece = max(i for i, start in enumerate(starts) if start <= begin)
+        return number + piece, _range(self.axis, begin - starts[piece], end - starts[piece])
+
+    def whole(self) -> list[int]:
+        """Return the numbers of the operands that have the shape of the result."""
+        arrays = [slot for slot in self.numbers if self.avals[slot].shape]
+        return [self.numbers[slot] for slot in arrays if slot not in self.joined]
 
 
 def _axis_of(step: Step) -> int:
