@@ -24,8 +24,8 @@ def apply_along_axis(
     """Apply a function to each line along an axis; the axes of its result replace that axis.
 
     >>> import tenferro as tn
-    >>> tn.apply_along_axis(lambda line: line[0], 0, tn.asarray(1.0).reshape(1)).shape
-    ()
+    >>> tn.apply_along_axis(lambda row: row[-1] - row[0], 1, [[1, 5], [2, 3]])
+    array([4, 1])
     """
     found = as_array(arr)
     along = normalize_axis(axis, found.ndim, "apply_along_axis")

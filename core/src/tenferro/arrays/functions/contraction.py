@@ -66,8 +66,8 @@ def matmul(x: Any, y: Any) -> Array:
     Raises ShapeMismatchError: for rank 0, or if the contracted sizes differ.
 
     >>> import tenferro as tn
-    >>> tn.matmul(tn.asarray(1.0).reshape(1, 1), tn.asarray(2.0).reshape(1, 1)).shape
-    (1, 1)
+    >>> tn.matmul([[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0])
+    array([3., 7.])
     """
     a, b = _pair(x, y)
     left, right = a.shape, b.shape

@@ -41,6 +41,10 @@ _BACKWARD = {None: "mean", "backward": "mean", "ortho": "ortho", "forward": "sum
 def fft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Array:
     """Compute Σ_j a_j exp(-2πi jk/n) along an axis, truncated or zero-padded to n elements.
 
+    a: [*s, m]   →   y: c[*s, n]   with n = m by default
+
+    Raises InvalidParameterError: if n < 1, or for an unknown norm; AxisError: for no axis of a.
+
     >>> import tenferro as tn
     >>> tn.fft.fft([1.0, 2.0])
     array([ 3.+0.j, -1.+0.j])
@@ -51,14 +55,33 @@ def fft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None
 
 @covers("fft.ifft")
 def ifft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Array:
-    """Compute the inverse of ``fft`` along an axis: 1/n Σ_k a_k exp(2πi jk/n)."""
+    """Compute the inverse of ``fft`` along an axis: 1/n Σ_k a_k exp(2πi jk/n).
+
+    a: [*s, m]   →   y: c[*s, n]   with n = m by default
+
+    Raises InvalidParameterError: if n < 1, or for an unknown norm; AxisError: for no axis of a.
+
+    >>> import tenferro as tn
+    >>> tn.fft.ifft([3.0, -1.0])
+    array([1.+0.j, 2.+0.j])
+    """
     x, sizes, axes = _line("fft.ifft", a, n, axis)
     return into(out, _complex("fft.ifft", x, sizes, axes, norm, inverse=True), "fft.ifft")
 
 
 @covers("fft.rfft")
 def rfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Array:
-    """Compute the elements 0 … n//2 of ``fft`` for real input; the others are their conjugates."""
+    """Compute the elements 0 … n//2 of ``fft`` for real input; the others are their conjugates.
+
+    a: f[*s, m]   →   y: c[*s, n//2 + 1]   with n = m by default
+
+    Raises InvalidParameterError: if n < 1, or for an unknown norm; DTypeMismatchError: if a is
+    complex.
+
+    >>> import tenferro as tn
+    >>> tn.fft.rfft([1.0, 2.0, 3.0, 4.0])
+    array([10.+0.j, -2.+2.j, -2.+0.j])
+    """
     x, sizes, axes = _line("fft.rfft", a, n, axis)
     return into(out, _from_real("fft.rfft", x, sizes, axes, norm), "fft.rfft")
 
@@ -67,7 +90,15 @@ def rfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = Non
 def irfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Array:
     """Compute the inverse of ``rfft``: n real numbers, where n is even by default.
 
+    a: [*s, m]   →   y: f[*s, n]   with n = 2 (m - 1) by default
+
     Imaginary parts that no spectrum of real numbers has are dropped.
+
+    Raises InvalidParameterError: if n < 1, or for an unknown norm; AxisError: for no axis of a.
+
+    >>> import tenferro as tn
+    >>> tn.fft.irfft([10.0, -2.0 + 2.0j, -2.0])
+    array([1., 2., 3., 4.])
     """
     x, sizes, axes = _line("fft.irfft", a, n, axis, halved=True)
     return into(out, _to_real("fft.irfft", x, sizes, axes, norm), "fft.irfft")
@@ -75,7 +106,16 @@ def irfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = No
 
 @covers("fft.hfft")
 def hfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Array:
-    """Compute the real ``fft`` of a Hermitian signal, given its elements 0 … n//2."""
+    """Compute the real ``fft`` of a Hermitian signal, given its elements 0 … n//2.
+
+    a: [*s, m]   →   y: f[*s, n]   with n = 2 (m - 1) by default
+
+    Raises InvalidParameterError: if n < 1, or for an unknown norm; AxisError: for no axis of a.
+
+    >>> import tenferro as tn
+    >>> tn.fft.hfft([1.0, 2.0])
+    array([ 3., -1.])
+    """
     x, sizes, axes = _line("fft.hfft", a, n, axis, halved=True)
     x = conj(x) if x.dtype.is_complex else x
     return into(out, _to_real("fft.hfft", x, sizes, axes, norm, _FORWARD), "fft.hfft")
@@ -83,7 +123,17 @@ def hfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = Non
 
 @covers("fft.ihfft")
 def ihfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Array:
-    """Compute the inverse of ``hfft``: the elements 0 … n//2 of ``ifft`` for real input."""
+    """Compute the inverse of ``hfft``: the elements 0 … n//2 of ``ifft`` for real input.
+
+    a: f[*s, m]   →   y: c[*s, n//2 + 1]   with n = m by default
+
+    Raises InvalidParameterError: if n < 1, or for an unknown norm; DTypeMismatchError: if a is
+    complex.
+
+    >>> import tenferro as tn
+    >>> tn.fft.ihfft([1.0, 2.0, 3.0, 4.0])
+    array([ 2.5-0.j , -0.5-0.5j, -0.5-0.j ])
+    """
     x, sizes, axes = _line("fft.ihfft", a, n, axis)
     return into(out, conj(_from_real("fft.ihfft", x, sizes, axes, norm, _BACKWARD)), "fft.ihfft")
 
@@ -91,6 +141,11 @@ def ihfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = No
 @covers("fft.fftn")
 def fftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> Array:
     """Compute ``fft`` along several axes, by default along all; ``s`` holds their sizes.
+
+    a: [*m]   →   y: c[*m with the sizes s along axes]
+
+    Raises ShapeMismatchError: if s and axes differ in length; InvalidParameterError: if a size is
+    below 1, or for an unknown norm; AxisError: for no axis of a.
 
     >>> import tenferro as tn
     >>> tn.fft.fftn([[1.0, 2.0], [3.0, 4.0]])
@@ -103,46 +158,108 @@ def fftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = N
 
 @covers("fft.ifftn")
 def ifftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> Array:
-    """Compute ``ifft`` along several axes, by default along all."""
+    """Compute ``ifft`` along several axes, by default along all; ``s`` holds their sizes.
+
+    a: [*m]   →   y: c[*m with the sizes s along axes]
+
+    Raises as ``fftn``.
+
+    >>> import tenferro as tn
+    >>> tn.fft.ifftn([[10.0, -2.0], [-4.0, 0.0]])
+    array([[1.+0.j, 2.+0.j],
+           [3.+0.j, 4.+0.j]])
+    """
     x, sizes, along = _grid("fft.ifftn", a, s, axes)
     return into(out, _complex("fft.ifftn", x, sizes, along, norm, inverse=True), "fft.ifftn")
 
 
 @covers("fft.rfftn")
 def rfftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> Array:
-    """Compute ``rfft`` along the last of several axes, ``fft`` along the others."""
+    """Compute ``rfft`` along the last of several axes, ``fft`` along the others.
+
+    a: f[*m]   →   y: c[*m with the sizes s along axes, the last n//2 + 1]
+
+    Raises as ``fftn``, and DTypeMismatchError: if a is complex.
+
+    >>> import tenferro as tn
+    >>> tn.fft.rfftn([[1.0, 2.0], [3.0, 4.0]])
+    array([[10.+0.j, -2.+0.j],
+           [-4.+0.j,  0.+0.j]])
+    """
     x, sizes, along = _grid("fft.rfftn", a, s, axes)
     return into(out, _from_real("fft.rfftn", x, sizes, along, norm), "fft.rfftn")
 
 
 @covers("fft.irfftn")
 def irfftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> Array:
-    """Compute ``irfft`` along the last of several axes, ``ifft`` along the others."""
+    """Compute ``irfft`` along the last of several axes, ``ifft`` along the others.
+
+    a: [*m]   →   y: f[*m with the sizes s along axes; the last is 2 (m - 1) by default]
+
+    Raises as ``fftn``, and InvalidParameterError: for no axes.
+
+    >>> import tenferro as tn
+    >>> tn.fft.irfftn([[10.0, -2.0], [-4.0, 0.0]])
+    array([[1., 2.],
+           [3., 4.]])
+    """
     x, sizes, along = _grid("fft.irfftn", a, s, axes, halved=True)
     return into(out, _to_real("fft.irfftn", x, sizes, along, norm), "fft.irfftn")
 
 
 @covers("fft.fft2")
 def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: Any = None) -> Array:
-    """Compute ``fft`` along two axes, by default the last ones."""
+    """Compute ``fft`` along two axes, by default the last ones.
+
+    Shapes and errors are those of ``fftn``.
+
+    >>> import tenferro as tn
+    >>> tn.fft.fft2([[1.0, 2.0], [3.0, 4.0]])
+    array([[10.+0.j, -2.+0.j],
+           [-4.+0.j,  0.+0.j]])
+    """
     return fftn(a, s, axes, norm, out)
 
 
 @covers("fft.ifft2")
 def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: Any = None) -> Array:
-    """Compute ``ifft`` along two axes."""
+    """Compute ``ifft`` along two axes, by default the last ones.
+
+    Shapes and errors are those of ``ifftn``.
+
+    >>> import tenferro as tn
+    >>> tn.fft.ifft2([[10.0, -2.0], [-4.0, 0.0]])
+    array([[1.+0.j, 2.+0.j],
+           [3.+0.j, 4.+0.j]])
+    """
     return ifftn(a, s, axes, norm, out)
 
 
 @covers("fft.rfft2")
 def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: Any = None) -> Array:
-    """Compute ``rfft`` along the second of two axes, ``fft`` along the first."""
+    """Compute ``rfft`` along the second of two axes, ``fft`` along the first.
+
+    Shapes and errors are those of ``rfftn``.
+
+    >>> import tenferro as tn
+    >>> tn.fft.rfft2([[1.0, 2.0], [3.0, 4.0]])
+    array([[10.+0.j, -2.+0.j],
+           [-4.+0.j,  0.+0.j]])
+    """
     return rfftn(a, s, axes, norm, out)
 
 
 @covers("fft.irfft2")
 def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: Any = None) -> Array:
-    """Compute ``irfft`` along the second of two axes, ``ifft`` along the first."""
+    """Compute ``irfft`` along the second of two axes, ``ifft`` along the first.
+
+    Shapes and errors are those of ``irfftn``.
+
+    >>> import tenferro as tn
+    >>> tn.fft.irfft2([[10.0, -2.0], [-4.0, 0.0]])
+    array([[1., 2.],
+           [3., 4.]])
+    """
     return irfftn(a, s, axes, norm, out)
 
 
@@ -297,6 +414,10 @@ def _fitted(x: Array, sizes: Sequence[int], axes: Sequence[int]) -> Array:
 def fftshift(x: Any, axes: Any = None) -> Array:
     """Shift the zero frequency from the start to the middle of axes; of all axes by default.
 
+    x: [*s]   →   y: [*s]
+
+    Raises AxisError: for no axis of x.
+
     >>> import tenferro as tn
     >>> tn.fft.fftshift([0, 1, 2, -2, -1])
     array([-2, -1,  0,  1,  2])
@@ -306,7 +427,16 @@ def fftshift(x: Any, axes: Any = None) -> Array:
 
 @covers("fft.ifftshift")
 def ifftshift(x: Any, axes: Any = None) -> Array:
-    """Undo ``fftshift``. For an even size both are the same."""
+    """Undo ``fftshift``. For an even size both are the same.
+
+    x: [*s]   →   y: [*s]
+
+    Raises AxisError: for no axis of x.
+
+    >>> import tenferro as tn
+    >>> tn.fft.ifftshift([-2, -1, 0, 1, 2])
+    array([ 0,  1,  2, -2, -1])
+    """
     return _shifted(as_array(x), axes, "fft.ifftshift", -1)
 
 

@@ -54,8 +54,8 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Array:
     Raises ConcretizationError: under ``jit``, where the largest element is not known.
 
     >>> import tenferro as tn
-    >>> tn.bincount(tn.asarray(2).reshape(1)).shape
-    (3,)
+    >>> tn.bincount([2, 0, 2])
+    array([1, 0, 2])
     """
     places = asarray(x)
     if places.ndim != 1 or not (places.dtype.is_integer or places.dtype.is_bool or not places.size):

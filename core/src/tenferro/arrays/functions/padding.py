@@ -47,8 +47,8 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
     Raises UnsupportedFunctionError: for a mode that is a function, which fills memory in place.
 
     >>> import tenferro as tn
-    >>> tn.pad(tn.asarray(1.0).reshape(1), 2, mode="edge").shape
-    (5,)
+    >>> tn.pad([1, 2], 2, mode="edge")
+    array([1, 1, 1, 2, 2, 2])
     """
     found = another_handle(as_array(array))
     _check_mode(mode, kwargs)

@@ -37,8 +37,8 @@ def polyval(p: Any, x: Any) -> Array:
     """Evaluate a polynomial at each element of x.
 
     >>> import tenferro as tn
-    >>> tn.polyval(tn.asarray(2.0).reshape(1), 3.0).shape
-    ()
+    >>> float(tn.polyval([2.0, 0.0, 1.0], 3.0))  # 2 x² + 1
+    19.0
     """
     coefficients, found = together_unstretched(_coefficients(p), strong(as_array(x)))
     if not coefficients.size:

@@ -72,8 +72,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Array:
     """Roll elements along axes; those that leave at the end enter at the beginning.
 
     >>> import tenferro as tn
-    >>> tn.roll(tn.asarray(1.0).reshape(1), 1).shape
-    (1,)
+    >>> tn.roll([1, 2, 3, 4], 1)
+    array([4, 1, 2, 3])
     """
     found = as_array(a)
     if axis is None:

@@ -32,8 +32,8 @@ def nonzero(a: Any) -> tuple[Array, ...]:
     Raises ConcretizationError: under ``jit``, where their number is not known.
 
     >>> import tenferro as tn
-    >>> [places.shape for places in tn.nonzero(tn.asarray(1.0).reshape(1))]
-    [(1,)]
+    >>> [places.tolist() for places in tn.nonzero([[5, 0], [0, 7]])]
+    [[0, 1], [0, 1]]
     """
     found = as_array(a)
     if not found.ndim:

@@ -62,8 +62,9 @@ def sort(
     NaN comes last either way, and equal elements keep their order, as in NumPy from 2.5 on.
 
     >>> import tenferro as tn
-    >>> tn.sort(tn.asarray(1.0).reshape(1)).shape
-    (1,)
+    >>> tn.sort([[3.0, 1.0], [2.0, 4.0]])
+    array([[1., 3.],
+           [2., 4.]])
     """
     found, along = _line(a, axis, "sort", order, kind, stable)
     if descending:

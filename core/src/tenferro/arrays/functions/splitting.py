@@ -22,8 +22,8 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array
     """Split an array along an axis into nearly equal parts, or at the given positions.
 
     >>> import tenferro as tn
-    >>> [part.shape for part in tn.array_split(tn.asarray(1.0).reshape(1), 2)]
-    [(1,), (0,)]
+    >>> [part.tolist() for part in tn.array_split([1, 2, 3, 4, 5], 2)]
+    [[1, 2, 3], [4, 5]]
     """
     found = as_array(ary)
     along = normalize_axis(axis, found.ndim, "array_split")

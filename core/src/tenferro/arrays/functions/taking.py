@@ -43,8 +43,9 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Array:
     arr: [*s, n, *t]   indices: int[*s, k, *t]   →   y: [*s, k, *t]
 
     >>> import tenferro as tn
-    >>> tn.take_along_axis(tn.asarray(1.0).reshape(1), tn.asarray(0).reshape(1), 0).shape
-    (1,)
+    >>> tn.take_along_axis([[3, 1, 2], [4, 6, 5]], [[1], [0]], 1)
+    array([[1],
+           [4]])
     """
     found, places, axis = _aligned(arr, indices, axis, "take_along_axis")
     return getitem(found, along(places, found.shape, axis))

@@ -43,8 +43,8 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     shape.
 
     >>> import tenferro as tn
-    >>> tn.linalg.norm(tn.asarray(3.0).reshape(1) - 4).shape
-    ()
+    >>> float(tn.linalg.norm([3.0, -4.0]))
+    5.0
     """
     found, ord = double_if_exact(x), parameter(ord, "norm")
     if axis is None and ord is None:

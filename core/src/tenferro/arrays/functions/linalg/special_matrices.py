@@ -73,8 +73,18 @@ def circulant(c: Any) -> Array:
 
 
 def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
-    """Build the matrix A for which A @ v is ``np.convolve(a, v, mode)`` for every v of n
-    elements.
+    """Build the matrix A for which A @ v is ``np.convolve(a, v, mode)`` for every v of n elements.
+
+    a: [*B,m]   →   [*B,k,n]   with k = m + n - 1 for mode "full", max(m, n) for "same" and
+    |m - n| + 1 for "valid"
+
+    Raises ShapeMismatchError: if a is empty; InvalidParameterError: for an unknown mode.
+
+    >>> import tenferro as tn
+    >>> tn.linalg.convolution_matrix([1.0, 2.0], 2)
+    array([[1., 0.],
+           [2., 1.],
+           [0., 2.]])
     """
     found = _vectors(a, "convolution_matrix")
     overlap = min(n, found.shape[-1]) - 1
@@ -95,6 +105,15 @@ def companion(a: Any) -> Array:
     """Build the companion matrix of the polynomial with coefficients a, the highest power first.
 
     Its eigenvalues are the roots of the polynomial.
+
+    a: [*B,n]   →   [*B,n-1,n-1]
+
+    Raises ShapeMismatchError: for fewer than two coefficients.
+
+    >>> import tenferro as tn
+    >>> tn.linalg.companion([1.0, -3.0, 2.0])
+    array([[ 3., -2.],
+           [ 1.,  0.]])
     """
     found = _vectors(a, "companion", 2)
     row = expand_dims(divide(negative(found[..., 1:]), found[..., :1]), -2)
@@ -104,8 +123,16 @@ def companion(a: Any) -> Array:
 
 
 def leslie(f: Any, s: Any) -> Array:
-    """Build a Leslie matrix: fertilities f in the first row, survival rates s below the
-    diagonal.
+    """Build a Leslie matrix: fertilities f in the first row, survival rates s below the diagonal.
+
+    f: [*B,n]   s: [*B,n-1]   →   [*B,n,n]
+
+    Raises ShapeMismatchError: for other sizes, or if s is empty.
+
+    >>> import tenferro as tn
+    >>> tn.linalg.leslie([0.1, 2.0], [0.5])
+    array([[0.1, 2. ],
+           [0.5, 0. ]])
     """
     births, survival = _vectors(f, "leslie"), _vectors(s, "leslie")
     if births.ndim != 1 or survival.shape != (births.shape[0] - 1,):
@@ -114,7 +141,17 @@ def leslie(f: Any, s: Any) -> Array:
 
 
 def fiedler(a: Any) -> Array:
-    """Build the symmetric matrix |a_i − a_j|."""
+    """Build the symmetric matrix |a_i − a_j|.
+
+    a: [*B,n]   →   [*B,n,n]
+
+    Raises ShapeMismatchError: if a is empty.
+
+    >>> import tenferro as tn
+    >>> tn.linalg.fiedler([1.0, 4.0])
+    array([[0., 3.],
+           [3., 0.]])
+    """
     found = _vectors(a, "fiedler")
     return absolute(expand_dims(found, -1) - expand_dims(found, -2))
 
@@ -123,6 +160,13 @@ def khatri_rao(a: Any, b: Any) -> Array:
     """Compute the Kronecker products of the columns of a with those of b.
 
     a: [*B,m,k]   b: [*B,n,k]   →   [*B,mn,k]
+
+    Raises ShapeMismatchError: if the numbers of columns differ.
+
+    >>> import tenferro as tn
+    >>> tn.linalg.khatri_rao([[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]])
+    array([[ 3.,  8.],
+           [ 5., 12.]])
     """
     x, y = as_array(a), as_array(b)
     if x.ndim < 2 or y.ndim < 2 or x.shape[-1] != y.shape[-1]:
