@@ -144,7 +144,15 @@ def vdot(x: Any, y: Any) -> Array:
 
 @covers("outer")
 def outer(x: Any, y: Any) -> Array:
-    """Compute the outer product of two vectors: a matrix of all products of two elements."""
+    """Compute the outer product of two vectors: a matrix of all products of two elements.
+
+    x: of m elements   y: of n elements   →   z: [m,n]; other arrays are flattened
+
+    >>> import tenferro as tn
+    >>> tn.outer([1, 2], [3, 4])
+    array([[3, 4],
+           [6, 8]])
+    """
     a, b = ravel(x), ravel(y)
     return multiply(reshape(a, (a.size, 1)), b)
 
@@ -154,6 +162,15 @@ def tensordot(x: Any, y: Any, axes: Any = 2) -> Array:
     """Compute the sum of products over pairs of axes.
 
     An integer n pairs the last n axes of x with the first n axes of y.
+
+    x: [*a,*k]   y: [*k,*b]   →   z: [*a,*b]
+
+    Raises ShapeMismatchError: if paired sizes differ; AxisError: for an axis that is not there;
+    InvalidParameterError: if x and y have unequally many of these axes.
+
+    >>> import tenferro as tn
+    >>> float(tn.tensordot([[1.0, 2.0], [3.0, 4.0]], [[1.0, 0.0], [0.0, 1.0]]))
+    5.0
     """
     a, b = _pair(x, y)
     left, right = _summed(axes, a, b)
@@ -201,6 +218,12 @@ def vecdot(x: Any, y: Any, *, axis: int = -1) -> Array:
     """Compute Σ conj(x) y over one axis; the others broadcast.
 
     x: [*B,n]   y: [*B,n]   →   z: [*B]
+
+    Raises ShapeMismatchError: if the vectors differ in length.
+
+    >>> import tenferro as tn
+    >>> tn.vecdot([[1.0, 2.0], [3.0, 4.0]], [1.0, -1.0])
+    array([-1., -1.])
     """
     a, b = (_vectors_last(v, axis) for v in _pair(x, y))
     return squeeze(matmul(_conj(_row(a)), _column(b)), (-2, -1))
@@ -275,32 +298,72 @@ def kron(x: Any, y: Any) -> Array:
 
 @covers("trace")
 def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Array:
-    """Return the sum along a diagonal of two axes."""
+    """Return the sum along a diagonal of two axes.
+
+    x: [*s]   →   y: [s without the two axes]
+
+    Raises AxisError: for an axis that is not there.
+    """
     diagonal = FUNCTIONS["diagonal"](x, offset, axis1, axis2)
     return FUNCTIONS["sum"](diagonal, axis=-1, dtype=dtype)  # type: ignore[no-any-return]
 
 
 @covers("linalg.tensordot")
 def linalg_tensordot(x: Any, y: Any, *, axes: Any = 2) -> Array:
-    """Compute the sum of products over pairs of axes."""
+    """Compute the sum of products over pairs of axes.
+
+    Shapes and errors are those of ``tn.tensordot``.
+
+    >>> import tenferro as tn
+    >>> float(tn.linalg.tensordot([1.0, 2.0], [3.0, 4.0], axes=1))
+    11.0
+    """
     return tensordot(x, y, axes)
 
 
 @covers("linalg.trace")
 def linalg_trace(x: Any, *, offset: int = 0, dtype: Any = None) -> Array:
-    """Return the sum along a diagonal of the last two axes."""
+    """Return the sum along a diagonal of the last two axes.
+
+    x: [*B,m,n]   →   y: [*B]
+
+    Raises AxisError: for rank below 2.
+
+    >>> import tenferro as tn
+    >>> float(tn.linalg.trace([[1.0, 2.0], [3.0, 4.0]]))
+    5.0
+    """
     return trace(x, offset, -2, -1, dtype)
 
 
 @covers("linalg.diagonal")
 def linalg_diagonal(x: Any, *, offset: int = 0) -> Array:
-    """Return a diagonal of the last two axes."""
+    """Return a diagonal of the last two axes.
+
+    x: [*B,m,n]   →   y: [*B,k]   with k = min(m, n) for offset 0
+
+    Raises AxisError: for rank below 2.
+
+    >>> import tenferro as tn
+    >>> tn.linalg.diagonal([[1, 2], [3, 4]], offset=1)
+    array([2])
+    """
     return FUNCTIONS["diagonal"](x, offset, -2, -1)  # type: ignore[no-any-return]
 
 
 @covers("linalg.outer")
 def linalg_outer(x: Any, y: Any) -> Array:
-    """Compute the outer product of two vectors."""
+    """Compute the outer product of two vectors.
+
+    x: [m]   y: [n]   →   z: [m,n]
+
+    Raises ShapeMismatchError: if an operand is not a vector.
+
+    >>> import tenferro as tn
+    >>> tn.linalg.outer([1, 2], [3, 4])
+    array([[3, 4],
+           [6, 8]])
+    """
     a, b = as_array(x), as_array(y)
     if a.ndim != 1 or b.ndim != 1:
         error = ShapeMismatchError.of(

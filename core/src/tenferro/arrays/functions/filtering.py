@@ -127,5 +127,14 @@ def _three(x: Any, axis: int) -> Array:
 
 @covers("linalg.cross")
 def linalg_cross(x: Any, y: Any, *, axis: int = -1) -> Array:
-    """Compute the cross product of vectors of three elements along one axis of both."""
+    """Compute the cross product of vectors of three elements along one axis of both.
+
+    x: [*B,3]   y: [*B,3]   →   z: [*B,3]   for axis=-1
+
+    Raises ShapeMismatchError: for vectors of another length.
+
+    >>> import tenferro as tn
+    >>> tn.linalg.cross([1, 0, 0], [0, 1, 0])
+    array([0, 0, 1])
+    """
     return cross(x, y, axis=axis)

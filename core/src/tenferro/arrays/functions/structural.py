@@ -143,7 +143,17 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Array:
 
 @covers("matrix_transpose")
 def matrix_transpose(x: Any) -> Array:
-    """Exchange the last two axes of an array."""
+    """Exchange the last two axes of an array.
+
+    x: [*B,m,n]   →   y: [*B,n,m]
+
+    Raises ValueError: for rank below 2.
+
+    >>> import tenferro as tn
+    >>> tn.matrix_transpose([[1, 2], [3, 4]])
+    array([[1, 3],
+           [2, 4]])
+    """
     if as_array(x).ndim < 2:
         raise at_user_line(ValueError("matrix_transpose: need rank 2 or more"))
     return swapaxes(x, -1, -2)

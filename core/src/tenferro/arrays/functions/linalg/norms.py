@@ -61,8 +61,16 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 def vector_norm(x: Any, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Array:
     """Compute the vector norm Σ(|x|^ord)^(1/ord) over the given axes, by default over all.
 
+    x: [*s]   →   y: f[s without axes]
+
     ord: a number, also fractional or negative; 0 counts what is not zero, ±inf is the largest or
     smallest modulus
+
+    Raises AxisError: for no axis of x.
+
+    >>> import tenferro as tn
+    >>> tn.linalg.vector_norm([[3.0, -4.0], [0.0, 2.0]], axis=1)
+    array([5., 2.])
     """
     found, ord = double_if_exact(x), parameter(ord, "vector_norm")
     return _vector(found, ord, normalize_axes(axis, found.ndim, "vector_norm"), keepdims)
@@ -72,8 +80,16 @@ def vector_norm(x: Any, *, axis: Any = None, keepdims: bool = False, ord: Any = 
 def matrix_norm(x: Any, *, keepdims: bool = False, ord: Any = "fro") -> Array:
     """Compute the norm of the matrices in the last two axes.
 
+    x: [*B,m,n]   →   y: f[*B]
+
     ord: "fro" √Σ|x|², "nuc" Σσ, 2 and −2 the largest and smallest σ, 1 and −1 the largest and
     smallest sum of moduli of a column, ±inf of a row
+
+    Raises InvalidParameterError: for rank below 2, or another ord.
+
+    >>> import tenferro as tn
+    >>> float(tn.linalg.matrix_norm([[3.0, 0.0], [0.0, -4.0]], ord="nuc"))
+    7.0
     """
     found, ord = double_if_exact(x), parameter(ord, "matrix_norm")
     if found.ndim < 2:
