@@ -16,7 +16,7 @@ Read next: ``values.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import isqrt
 from typing import Any
 
@@ -35,6 +35,7 @@ from tenferro.passes._loop_joins import MutableEquation, drop_unread
 from tenferro.passes._rewriter import needed
 from tenferro.passes.budget.profile import bytes_of
 from tenferro.primitives import Handle, concatenate, reshape
+from tenferro.primitives._aval import Aval
 from tenferro.primitives._primitive import bind_all
 from tenferro.primitives.control import Scan
 from tenferro.primitives.control.unrolled import rows_between
@@ -203,6 +204,36 @@ class _Rows(NamedTuple):
     rest: Handle
 
 
+class _Equations:
+    """The equations of a new graph in their order, with the avals of all its values."""
+
+    def __init__(self, avals: Sequence[Aval]) -> None:
+        self.avals = list(avals)
+        self.nodes: list[MaterializedNode] = []
+        self.written: dict[ValueKey, int] = {}  # values of new equations that others read later
+
+    def append(
+        self, operation: Any, inputs: tuple[int, ...], avals: Sequence[Aval], role: Any, source: Any
+    ) -> tuple[int, ...]:
+        """Append an equation whose results have these avals; return their numbers."""
+        outputs = tuple(range(len(self.avals), len(self.avals) + len(avals)))
+        self.avals.extend(avals)
+        self.nodes.append(MaterializedNode(operation, inputs, outputs, role, source))
+        return outputs
+
+    def extend(self, keys: Sequence[ValueKey], source: Any) -> list[int]:
+        """Append the equations that make recorded values of written ones; return their numbers."""
+        part = Fragment.of(known := list(self.written), keys)
+        values = [self.written[key] for key in known]
+        for operation, places in part.equations:
+            inputs = tuple([values[i] for i in places])
+            avals = infer(operation, tuple([self.avals[i] for i in inputs]))
+            values.extend(self.append(operation, inputs, avals, PRIMARY, source))
+        found = [values[i] for i in part.outputs]
+        self.written.update(zip(keys, found, strict=True))
+        return found
+
+
 class _Cut:
     """One rewriting of a group: what has been written so far."""
 
@@ -217,40 +248,34 @@ class _Cut:
     def graph(self) -> MaterializedGraph:
         """Return the graph, with new equations in the places of the loops."""
         old = self.group.graph
-        avals = list(old.avals[: len(old.inputs)])
+        equations = _Equations(old.avals[: len(old.inputs)])
         number = {i: i for i in range(len(old.inputs))}
-        nodes: list[MaterializedNode] = []
-        written: dict[ValueKey, int] = {}  # values of new equations that others read later
         positions = set(self.group.positions)
         for position, node in enumerate(old.nodes):
-            if position not in positions:
-                outputs = tuple(range(len(avals), len(avals) + len(node.outputs)))
-                avals.extend([old.avals[i] for i in node.outputs])
-                number.update(zip(node.outputs, outputs, strict=True))
-                inputs = tuple([number[i] for i in node.inputs])
-                nodes.append(
-                    MaterializedNode(node.operation, inputs, outputs, node.role, node.source)
-                )
+            if position in positions:
+                number.update(self._replace(position, number, equations))
                 continue
-            results = self._loop(position)
-            extra = [*self.starts.get(position, ())]
-            extra += [self.rests[i] for i in node.outputs if i in self.rests]
-            keys = [x.key for x in (*results.values(), *extra)]
-            written.update({x.key: number[i] for i, x in self.leaves.items()})
-            part = Fragment.of(known := list(written), keys)
-            values = [written[key] for key in known]
-            for operation, places in part.equations:
-                given = tuple([values[i] for i in places])
-                made = infer(operation, tuple([avals[i] for i in given]))
-                outputs = tuple(range(len(avals), len(avals) + len(made)))
-                avals.extend(made)
-                values.extend(outputs)
-                nodes.append(MaterializedNode(operation, given, outputs, PRIMARY, node.source))
-            found = [values[i] for i in part.outputs]
-            number.update(zip(results, found, strict=False))
-            for key, i in zip(keys, found, strict=True):
-                written[key] = i
-        return needed(old, nodes, [number[i] for i in old.outputs], avals)
+            inputs = tuple([number[i] for i in node.inputs])
+            avals = [old.avals[i] for i in node.outputs]
+            outputs = equations.append(node.operation, inputs, avals, node.role, node.source)
+            number.update(zip(node.outputs, outputs, strict=True))
+        return needed(old, equations.nodes, [number[i] for i in old.outputs], equations.avals)
+
+    def _replace(
+        self, position: int, number: Mapping[int, int], equations: _Equations
+    ) -> dict[int, int]:
+        """Write the equations that replace a loop; return the new number of each of its results.
+
+        ``number`` has the new numbers of the values before the loop.
+        """
+        node = self.group.graph.nodes[position]
+        results = self._loop(position)
+        extra = [*self.starts.get(position, ())]
+        extra += [self.rests[i] for i in node.outputs if i in self.rests]
+        keys = [x.key for x in (*results.values(), *extra)]
+        equations.written.update({x.key: number[i] for i, x in self.leaves.items()})
+        found = equations.extend(keys, node.source)
+        return dict(zip(results, found, strict=False))
 
     def leaf(self, i: int) -> Handle:
         """Return a value of the graph as an operand of new equations."""
