@@ -93,7 +93,7 @@ def test_scipys_function_of_arrays_is_that_of_their_numbers(name):
     want = function(*operands(name))
     assert isinstance(got, tn.Array)
     assert np.asarray(got).dtype == want.dtype
-    np.testing.assert_allclose(np.asarray(got), want, rtol=2e-14)
+    np.testing.assert_allclose(np.asarray(got), want, rtol=4e-14)
 
 
 @pytest.mark.parametrize("name", sorted(set(DISPATCHED) - set(CONSTANT + COMPLEX)))
@@ -134,7 +134,9 @@ def test_exponential_sums_along_axes(name, axis):
     """tn.special.f(x, axis) = scipy.special.f(x, axis)"""
     x = np.array([[0.5, 700.0, -3.0], [1.0, 710.0, -1000.0]])
     got = getattr(tn.special, name)(tn.asarray(x), axis=axis)
-    np.testing.assert_allclose(np.asarray(got), getattr(scipy_special, name)(x, axis=axis))
+    want = getattr(scipy_special, name)(x, axis=axis)
+    smallest = np.finfo(x.dtype).tiny  # XLA has no subnormal numbers
+    np.testing.assert_allclose(np.asarray(got), want, rtol=1e-7, atol=smallest)
 
 
 @pytest.mark.parametrize("keepdims", [False, True])

@@ -43,6 +43,8 @@ USES = {
     "with another": lambda x: tn.zeros(3) * x,
     "in grad": lambda x: tn.grad(lambda y: np.sum(y * x))(np.ones(3)),
     "in jit": lambda x: tn.jit(lambda y: y * x)(np.ones(3)),
+    "result of jit": lambda x: tn.jit(lambda y: x)(np.ones(3)),
+    "result of dynamic jit": lambda x: tn.jit(lambda y: x, dynamic=True)(np.ones(3)),
     "result of jvp": lambda x: tn.jvp(lambda y: x, (np.ones(3),), (np.ones(3),)),
     "result of jacobian": lambda x: tn.jacobian(lambda y: {"leaked": x})(np.ones(3)),
     "direction of jvp": lambda x: tn.jvp(np.sin, (np.ones(3),), (x,)),
