@@ -14,7 +14,6 @@ from typing import Any
 from tenferro.computegraph._errors import GraphError
 from tenferro.computegraph._interning import IN_TABLE, known
 from tenferro.computegraph._keys import (
-    LENT,
     NO_TRACES,
     Application,
     Definition,
@@ -58,7 +57,7 @@ def derive_one(
     if users is not None:
         there: ValueKey | None = known(users, definition)
         if there is not None:
-            return _met(there)
+            return there
     needed = operation.input_count
     if needed != count and needed is not None:
         raise _wrong_count(operation, count)
@@ -95,7 +94,7 @@ def derive_at(definition: Definition, aval: Any) -> ValueKey:
     if users is not None:
         there: ValueKey | None = known(users, definition)
         if there is not None:
-            return _met(there)
+            return there
     return new_key(definition, aval, depth + 1, traces, anchor, users)
 
 
@@ -117,18 +116,8 @@ def apply_operation(
         given, depth, traces = _joined(inputs)
         avals = infer(operation, given)
         there = new_key(definition, avals, depth + 1, traces, anchor, users, Application)
-    elif LENT:
-        for output in there.living_outputs:
-            _met(output)
     application: Application = there
     return application
-
-
-def _met(key: ValueKey) -> ValueKey:
-    """Return a key that was there; its memo, if it has one, notes that this call came to it."""
-    if LENT and key.memo is not None:
-        key.memo.meet(key)
-    return key
 
 
 def derive_again(definition: Definition, found: dict[ValueKey, ValueKey]) -> ValueKey | None:

@@ -281,25 +281,6 @@ def _show_to_collector(key: ValueKey) -> None:
     watch_growth(ref(key))
 
 
-def is_older(x: ValueKey, y: ValueKey) -> bool:
-    """Return True if the present call came to x before it came to y.
-
-    A value that a memo keeps was made by an earlier call, but that does not make it older.
-    """
-    return _age(x) < _age(y) if LENT else x.serial < y.serial
-
-
-def _age(key: ValueKey) -> int:
-    """Return the serial number that a value would have if no earlier call had made it."""
-    serial = key.serial
-    return serial if key.memo is None else key.memo.ages.get(serial, serial)
-
-
-def next_serial() -> int:
-    """Return a serial number that is newer than those of all keys."""
-    return next(_serials)
-
-
 def retire(key: ValueKey) -> None:
     """Turn an evaluated key into a leaf in place and drop its history.
 

@@ -16,7 +16,6 @@ from operator import attrgetter
 from typing import Any
 
 from tenferro.computegraph import Operation, OperationRole, ValueKey, derive, derive_one
-from tenferro.computegraph._keys import is_older
 from tenferro.tidu._check import linear_role
 from tenferro.tidu._context import EMPTY_CONTEXT, ADContext
 from tenferro.tidu._errors import DifferentiationError
@@ -106,7 +105,7 @@ def canonical_order(values: Sequence[Value]) -> Sequence[Value]:
     a, b = first.definition, second.definition
     a_last = a is not None and a[0].literal
     b_last = b is not None and b[0].literal
-    in_order = not is_older(second, first) if a_last is b_last else b_last
+    in_order = first.serial <= second.serial if a_last is b_last else b_last
     return values if in_order else (y, x)
 
 

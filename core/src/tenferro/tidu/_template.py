@@ -13,7 +13,6 @@ from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import Linearized, OperationRole, ValueKey, derive_at
-from tenferro.computegraph._keys import is_older
 from tenferro.tidu._emit import emit
 from tenferro.tidu._value import NO_FLOW, Sweep
 
@@ -63,7 +62,7 @@ def replay(template: Template, values: list[Any], sweep: Sweep, same: Any) -> Se
         aval = same if aval is SAME else aval
         if len(places) == 2:
             x, y = values[places[0]], values[places[1]]
-            if swapped_role is not None and is_older(y, x):
+            if swapped_role is not None and x.serial > y.serial:
                 x, y, role, mask = y, x, swapped_role, mask and mask[::-1]
             key = derive_at((operation, role, 0, x, y), aval)
         elif len(places) == 1:
@@ -86,7 +85,7 @@ def _replay_asking(template: Template, values: list[Any], sweep: Sweep, same: An
             values += _emitted(operation, [values[i] for i in places], role, sweep)
             continue
         given = [values[i] for i in places]
-        if swapped_role is not None and is_older(given[1], given[0]):
+        if swapped_role is not None and given[0].serial > given[1].serial:
             given, role, mask = given[::-1], swapped_role, mask and mask[::-1]
         key = derive_at((operation, role, 0, *given), same if aval is SAME else aval)
         values.append(key)

@@ -505,9 +505,7 @@ def remembered(found: tuple[ValueKey, bool], of: Any = None) -> Array:
     ``found`` says whether it is one.
     """
     x: Array = _new(Array)
-    x.key, is_view = key, _ = found
-    if key.memo is not None:
-        key.memo.meet(key)
+    x.key, is_view = found
     x.flow = NO_FLOW
     x.body = _last_body
     x.is_taken = is_view and isinstance(of, Array) and mark_of(of)

@@ -27,7 +27,7 @@ from typing import Any
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.handle.held_keys import HeldKeys, keys_in
 from tenferro.computegraph import UNKNOWN, MaterializedGraph, ValueKey, new_leaf
-from tenferro.computegraph._keys import NO_TRACES, SHARED_SERIAL, next_serial
+from tenferro.computegraph._keys import NO_TRACES, SHARED_SERIAL
 from tenferro.primitives._handle import Handle
 
 Entry = tuple[Any, ...]  # a function, and what it was called with
@@ -106,14 +106,13 @@ class Memo:
     the call of the function that had each first, or `_VARIES`. ``moves``: positions are captured
     now. ``seen_values`` are the values that the present call has looked at; those in ``cut`` depend
     on no open trace, so that programs take them as inputs. ``programs`` are the graphs that looks
-    have run, and the values that these compute. ``ages`` are those of values of earlier calls that
-    the present one has met, by their serial numbers.
+    have run, and the values that these compute.
     """
 
     __slots__ = (
-        "_captured", "_held_keys", "_nested", "_nested_count", "_seen", "_start", "ages",
-        "all_traces", "calls", "cut", "derivatives", "entries", "forms", "is_spoiled", "leaves",
-        "looks", "moves", "programs", "recordings", "seen_values", "traces",
+        "_captured", "_held_keys", "_nested", "_nested_count", "_seen", "all_traces", "calls",
+        "cut", "derivatives", "entries", "forms", "is_spoiled", "leaves", "looks", "moves",
+        "programs", "recordings", "seen_values", "traces",
     )  # fmt: skip
 
     def __init__(self, traces: frozenset[Any]) -> None:
@@ -129,8 +128,6 @@ class Memo:
         self.seen_values: dict[ValueKey, Any] = {}
         self.cut: dict[ValueKey, None] = {}
         self._held_keys = HeldKeys()
-        self.ages: dict[int, int] = {}
-        self._start = 0  # no value that the present call makes has a smaller serial number
         self.traces = self.all_traces = traces
         self.leaves = self.looks = self.calls = 0
         self.is_spoiled = self.moves = False
@@ -138,7 +135,6 @@ class Memo:
     def end(self) -> None:
         """Forget everything, and keep nothing from now on."""
         self.is_spoiled = True
-        self.ages.clear()
         self.seen_values.clear()
         self.cut.clear()
         self.entries.clear()
@@ -224,23 +220,12 @@ class Memo:
             leaf.serial += SHARED_SERIAL if newest else 0
             leaves.append(leaf)
         leaf = leaves[place]
-        self.meet(leaf)
         leaf.held = operand
         self.looks += 1
         self._seen[aval, newest] = leaf, place + 1
         if token is not None:
             self._seen[token] = leaf, owner
         return leaf
-
-    def meet(self, key: ValueKey) -> None:
-        """Note that the present call comes to a value; if an earlier one made it, it ages anew.
-
-        Operands of commutative operations are ordered by age. So a program is the same where some
-        of its values are remembered as where none is.
-        """
-        serial = key.serial
-        if serial < self._start and serial not in self.ages:
-            self.ages[serial] = next_serial()
 
     def look(self, key: ValueKey, operand: Any, is_cut: bool) -> None:
         """Note the value of a key for the present call."""
@@ -276,8 +261,6 @@ class Memo:
     def end_call(self) -> None:
         """Forget what this call captured and looked at, and how many transforms it applied."""
         self._seen.clear()
-        self.ages.clear()
-        self._start = next_serial()
         self._nested_count = 0
         self.seen_values.clear()
         self.cut.clear()
@@ -298,8 +281,6 @@ class Memo:
                 self._nested[entry] = found
                 self.all_traces |= {found.trace}
         found.trace.open = True
-        for pin in found.pins:
-            self.meet(pin)
         return found
 
     def keep(self, entry: Entry, looks: int, result: Any, cls: type[Handle]) -> None:
@@ -379,16 +360,11 @@ def _add(found: list[Any], x: Any, memo: Memo) -> bool:
     elif kind is slice:
         found.append(kind)
         return all([_add(found, item, memo) for item in (x.start, x.stop, x.step)])
-    elif is_numpy_integer(kind):
+    elif kind.__module__ == "numpy" and kind.__name__ in _INTEGERS:
         found += (kind, int(x))
     else:
         return False
     return True
-
-
-def is_numpy_integer(kind: type) -> bool:
-    """Return True if a type is one of NumPy's integers."""
-    return kind.__module__ == "numpy" and kind.__name__ in _INTEGERS
 
 
 def is_constant(key: ValueKey) -> bool:

@@ -14,7 +14,6 @@ from typing import Any
 from weakref import ref
 
 from tenferro.arrays.handle.array import Array, remembered
-from tenferro.arrays.handle.memo import is_numpy_integer
 from tenferro.computegraph import ValueKey
 
 __all__ = ["Reads", "read_once"]
@@ -48,19 +47,12 @@ def name_of(index: Any) -> Hashable:
     for entry in index if type(index) is tuple else (index,):
         kind = type(entry)
         if kind is slice:
-            ends = tuple(map(_end, (entry.start, entry.stop, entry.step)))
+            ends = entry.start, entry.stop, entry.step
             if not _ENDS.issuperset(map(type, ends)):
                 return None
             found.append(ends)
         elif kind is int or entry is None or entry is Ellipsis:
             found.append(entry)
-        elif is_numpy_integer(kind):
-            found.append(int(entry))
         else:
             return None
     return tuple(found)
-
-
-def _end(end: Any) -> Any:
-    """Return an integer of NumPy as Python's; anything else as it is."""
-    return int(end) if is_numpy_integer(type(end)) else end

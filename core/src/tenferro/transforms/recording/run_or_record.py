@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from tenferro._runtime import CollectorPaused
@@ -32,7 +32,6 @@ from tenferro.computegraph import (
     new_leaf,
     signature,
 )
-from tenferro.computegraph._keys import SHARED_SERIAL
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import flow_of, in_rule
 from tenferro.transforms.recording.positions import Reads, identity_of
@@ -235,10 +234,6 @@ def found_again(
         if structure and looks == memo.looks and not memo.is_spoiled:
             if set(leaves).issuperset(signature((), found)[1]):
                 memo.derivatives[entry] = found
-    newest = max([key.serial for key in read if key.serial < SHARED_SERIAL], default=0)
-    for key in sorted(found, key=attrgetter("serial")):
-        if key.memo is memo and key.serial > newest:  # not an argument
-            memo.meet(key)
     return found
 
 
